@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -158,3 +159,20 @@ def test_only_what_was_written_since_is_told_again(lakehouse: Lakehouse, instanc
     tell_dagster(instance, lakehouse)
     assert [told(instance, name) for name in ("commitlog_regions", "store_files", "lag")] == [4, 1, 2]
     assert not passed(instance, "commitlog_regions", "no_damage")
+
+
+def test_a_file_that_was_looked_at_without_a_new_part_is_not_told_again(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance
+) -> None:
+    lake, file = lakehouse.lake(), "consumequeue/T/0/00000000000000000000"
+    put(lake, "consumequeue_units", {"broker": "a", "file": file, "topic": "T", "queue_id": 0})
+    noted = {"broker": "a", "file": file, "tables": ["consumequeue_units"]}
+    put(lake, "ingested_files", {**noted, "read_at": datetime(2026, 1, 1, tzinfo=UTC)})
+    tell_dagster(instance, lakehouse)
+    assert told(instance, "consumequeue_units") == 1
+    put(lake, "ingested_files", {**noted, "read_at": datetime.now(UTC) + timedelta(hours=1)})
+    tell_dagster(instance, lakehouse)
+    assert told(instance, "consumequeue_units") == 1, "what follows from it would be unsynced"
+    put(lake, "consumequeue_units", {"broker": "a", "file": file, "topic": "T", "queue_id": 0})
+    tell_dagster(instance, lakehouse)
+    assert told(instance, "consumequeue_units") == 2

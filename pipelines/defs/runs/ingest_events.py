@@ -114,8 +114,13 @@ def _rows_by_partition(lake: Lake, name: str) -> tuple[Counter[str], Counter[str
     table = TABLES[name]
     if name in FILE_PARTITIONS and isinstance(table, FileTable) and table.is_packed:
         rows.update({"/".join(key): held for key, held in lake.file_rows(name).items()})
+        newest = Counter[
+            str
+        ]()  # a run that reads other tables notes all files as looked at: no part of this one is new
+        for part in partition_parts(table, lake.table_root(name)):
+            newest[part.partition[0]] = max(newest[part.partition[0]], part.written_ms)
         read = lake.query(READ_AT, made=name).to_pylist()
-        written.update({f"{row['broker']}/{row['file']}": row["read_ms"] for row in read})
+        written.update({f"{row['broker']}/{row['file']}": min(row["read_ms"], newest[row["broker"]]) for row in read})
         return rows, written
     width = 2 if name in FILE_PARTITIONS else 1
     for part in partition_parts(table, lake.table_root(name)):
