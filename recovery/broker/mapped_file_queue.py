@@ -94,11 +94,16 @@ class LogFile:
 
 @dataclass(slots=True)
 class FileList:
-    """The files of one log or queue in order, all of `file_size` bytes."""
+    """The files of one log or queue in order, all of `file_size` bytes.
+
+    `left_out`: files that the loader passes over and leaves where they are. A new file of the same name is written
+    over theirs (MappedFile#init opens what is there).
+    """
 
     file_size: int
     files: list[LogFile] = field(default_factory=list)
     deleted: list[LogFile] = field(default_factory=list)
+    left_out: list[LogFile] = field(default_factory=list)
 
     @property
     def min_offset(self) -> int:
@@ -166,6 +171,11 @@ def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersio
             continue
         if entry.size != file_size:
             if version.stops_listing_at_wrong_size:
+                listed.left_out += [
+                    LogFile(left.name, left.number, left.size, left.size, left)
+                    for left in entries[number:]
+                    if left.number is not None and not left.is_folder
+                ]
                 break
             raise LoadFailed(
                 "a file whose size is not the configured one stops the broker from loading",
@@ -173,6 +183,12 @@ def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersio
                 f"{entry.path}: {entry.size} bytes, configured {file_size}",
             )
         listed.files.append(LogFile(entry.name, _base_offset(entry), file_size, file_size, entry))
+
+
+def why_left_out(listed: FileList) -> str:
+    """Why the files behind some place are not in a list that has `left_out`."""
+    first = listed.left_out[0]
+    return f"{first.name} has {first.size} bytes, configured {listed.file_size}"
 
 
 def _base_offset(entry: Entry) -> int:

@@ -20,7 +20,8 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, divide
-from recovery.broker.mapped_file_queue import LogFile
+from recovery.broker.mapped_file_queue import LogFile, why_left_out
+from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import held
 from recovery.broker.store_folder import DatabaseFolder, Entry, QueueKey
 from recovery.lives.life import TopicLives
@@ -97,15 +98,19 @@ def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterato
         if position < lives().former_before((request.topic, request.queue_id)):
             continue
         queued = QUEUED if is_queued else _why_never_queued(request)
-        why = (
-            "it ends the log"
-            if position == memory.commitlog.max_offset
-            else "it lies behind the record that ends the log"
-        )
-        reason = f"{why}: {memory.log_ends_because}; {queued}"
+        reason = f"{_why_behind(memory, position)}; {queued}"
         yield Loss("message", request.topic, request.queue_id, request.queue_offset, position, reason)
     for position, key, queue_offset in units.without(np.array(sorted(positions), np.int64)):
         yield Loss("message", *key, queue_offset, position, f"{QUEUED}; no readable record is there", readable=False)
+
+
+def _why_behind(memory: BrokerMemory, position: int) -> str:
+    """Why the log does not reach over a record."""
+    log = memory.commitlog
+    if log.left_out and position >= log.left_out[0].base_offset:
+        return f"its file is left out by the start: {why_left_out(log)}"
+    place = "it ends the log" if position == log.max_offset else "it lies behind the record that ends the log"
+    return f"{place}: {memory.log_ends_because}"
 
 
 def _why_never_queued(request: DispatchRequest) -> str:
@@ -116,7 +121,7 @@ def _why_never_queued(request: DispatchRequest) -> str:
 def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     memory = played.memory
     kept = memory.commitlog.files[-1:]
-    for file in (*kept, *memory.commitlog.deleted):
+    for file in (*kept, *memory.commitlog.deleted, *memory.commitlog.left_out):
         start = max(file.wrote_position, 0) if file in kept else 0
         yield from _requests_from(file, start, played)
 
@@ -178,17 +183,16 @@ def _behind_in_database(
 
 
 def _behind_in_files(played: Restart, keys: Sequence[QueueKey], log_end: int) -> Iterator[tuple[int, Longs, Longs]]:
-    size = played.memory.settings.consume_queue_file_size
     for at, key in enumerate(keys):
         for entry in played.memory.evidence.queues[key]:
-            offsets, sizes, base = units_of(entry, size)
+            offsets, sizes, base = units_of(entry)
             rows = np.flatnonzero((offsets >= log_end) & (sizes > 0))
             yield at, offsets[rows], base + rows
 
 
-def units_of(entry: Entry, file_size: int) -> tuple[Longs, Longs, int]:
-    """Physical offsets and sizes in one queue file, and the queue offset of its first unit."""
-    units = CQ_UNIT.array(entry.bytes()) if entry.size == file_size else np.empty(0, CQ_UNIT.dtype)
+def units_of(entry: Entry) -> tuple[Longs, Longs, int]:
+    """Physical offsets and sizes in one queue file of any size, and the queue offset of its first unit."""
+    units = CQ_UNIT.array(entry.bytes())
     base = divide(entry.number or 0, CQ_UNIT.size)
     return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
 

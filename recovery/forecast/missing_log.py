@@ -63,7 +63,7 @@ def _units_between(played: Restart, begin: int, end: int) -> int | None:
         for entry in entries:
             if entry.size != size:
                 return None
-            offsets, sizes, _ = units_of(entry, size)
+            offsets, sizes, _ = units_of(entry)
             found += int(((offsets >= begin) & (offsets < end) & (sizes > 0)).sum())
     return found
 

@@ -9,13 +9,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from recovery.broker.store_folder import Entry, Evidence
 from recovery.forecast.config_repairs import config_repairs
 from recovery.forecast.outcome import Outcome
 from recovery.forecast.repair import Repair
 from recovery.rules.passing_settings import PassedBy
-from recovery.rules.settings import StoreSettings
+from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings
 from recovery.start.restart import Restart
 
 
@@ -48,7 +49,7 @@ def _with_index_folder(store: Evidence) -> Repair:
 
 def _to_start(played: Restart) -> Iterator[Repair]:
     store, settings = played.memory.evidence, played.memory.settings
-    yield from _other_sizes(store, settings)
+    yield from _other_sizes(played)
     if played.load_error and played.load_error.passed_by:
         yield _passing(played.load_error.passed_by, played.load_error.evidence)
     if not store.checkpoint_opens:
@@ -65,17 +66,21 @@ def _to_start(played: Restart) -> Iterator[Repair]:
     yield from _without_files_behind_a_gap(store, settings)
 
 
-def _other_sizes(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
+def _other_sizes(played: Restart) -> Iterator[Repair]:
+    """The sizes that most files have. Up to 4.5.1 a broker.conf knows these settings by other names."""
+    store, settings = played.memory.evidence, played.memory.settings
     queue_files = [entry for entries in store.queues.values() for entry in entries]
     wanted = (
         ("mappedFileSizeCommitLog", store.commitlog, settings.mapped_file_size_commit_log),
         ("mappedFileSizeConsumeQueue", queue_files, settings.consume_queue_file_size),
     )
     config = {name: str(size) for name, entries, now in wanted if (size := _common_size(entries)) and size != now}
+    former = {} if played.memory.version >= RENAMED_IN else {name: old for old, name in FORMER_NAMES.items()}
     if config:
         yield Repair(
-            "start with the file sizes that the files have",
-            "; ".join(f"every file of this kind has {size} bytes, not {name}" for name, size in config.items()),
+            "start with the file sizes that the files have: "
+            + ", ".join(f"{former.get(name, name)}={size}" for name, size in config.items()),
+            "; ".join(f"most files of this kind have {size} bytes, not {name}" for name, size in config.items()),
             "nothing",
             config=config,
         )
@@ -90,11 +95,9 @@ def _common_size(entries: Sequence[Entry]) -> int | None:
 def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     """A file cut short is given its size again; the bytes that are gone stay gone."""
     log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
-    short = [entry for entry in store.commitlog if 0 < entry.size < log_size and entry.number is not None]
+    short = _cut_short(store.commitlog, log_size)
+    short += [entry for entries in store.queues.values() for entry in _cut_short(entries, queue_size)]
     cut = {key: _grow(entries, queue_size) for key, entries in store.queues.items()}
-    short += [
-        e for entries in store.queues.values() for e in entries if 0 < e.size < queue_size and e.number is not None
-    ]
     if not short:
         return
     yield Repair(
@@ -106,11 +109,21 @@ def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     )
 
 
+def _cut_short(entries: Sequence[Entry], size: int) -> list[Entry]:
+    """Files with less than `size` bytes, where no other file begins within these."""
+    named = sorted(((entry.number, entry) for entry in entries if entry.number is not None), key=itemgetter(0))
+    nexts = [number for number, _ in named[1:]]
+    ends = zip(named, (*nexts, None), strict=True)
+    return [
+        entry
+        for (begin, entry), following in ends
+        if 0 < entry.size < size and (following is None or following >= begin + size)
+    ]
+
+
 def _grow(entries: Sequence[Entry], size: int) -> tuple[Entry, ...]:
-    return tuple(
-        dataclasses.replace(entry, size=size) if 0 < entry.size < size and entry.number is not None else entry
-        for entry in entries
-    )
+    short = {entry.path for entry in _cut_short(entries, size)}
+    return tuple(dataclasses.replace(entry, size=size) if entry.path in short else entry for entry in entries)
 
 
 def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
@@ -176,6 +189,9 @@ def _to_keep_messages(played: Restart) -> Iterator[Repair]:
     memory = played.memory
     if memory.log_end_passed_by is not None:
         yield _passing(memory.log_end_passed_by, memory.log_ends_because or "")
+    if memory.commitlog.left_out:
+        yield from _other_sizes(played)
+        yield from _padded(memory.evidence, memory.settings)
 
 
 def _to_dispatch_again(played: Restart) -> Iterator[Repair]:

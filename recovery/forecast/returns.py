@@ -68,6 +68,5 @@ def _before(played: Restart, key: QueueKey) -> Longs:
     folder = played.memory.evidence.database
     if folder is not None:
         return np.concatenate([NONE, *(units["physical_offset"].astype(np.int64) for units in folder.units(key))])
-    size = played.memory.settings.consume_queue_file_size
-    columns = [units_of(entry, size)[0] for entry in played.memory.evidence.queues.get(key, ())]
+    columns = [units_of(entry)[0] for entry in played.memory.evidence.queues.get(key, ())]
     return np.concatenate([NONE, *columns])

@@ -130,6 +130,8 @@ def _ignored(pairs: Mapping[str, str], version: BrokerVersion | None, *, names_s
         since = StoreSettings.since(name)
         if name in NO_SETTINGS:
             yield f"{name}={value}: RocketMQ has no setting of that name and ignores it; {NO_SETTINGS[name]}"
+        elif name in FORMER_NAMES and names_strangers:
+            yield f"{name}: say {FORMER_NAMES[name]}, its name since {RENAMED_IN}; left out"
         elif since is None and names_strangers:
             yield f"{name}: no setting of that name changes this answer; left out"
         elif since is not None and version is not None and version < since:

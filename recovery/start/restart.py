@@ -14,7 +14,7 @@ from parsers.index.geometry import Geometry
 from recovery.broker.compaction import load_compaction
 from recovery.broker.consume_queue import Hang
 from recovery.broker.index_service import IndexFileNotMade, IndexFiles
-from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files, why_left_out
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.message_check import MessageCheck, OutOfHeap
 from recovery.broker.store_folder import Evidence
@@ -222,6 +222,13 @@ def _load(played: Restart) -> None:
     if version.loads_delay_offsets and not version.dispatches_before_delay_levels:
         _load_delay_offsets(memory)
     list_files(memory.commitlog, evidence.commitlog, version)
+    if memory.commitlog.left_out:
+        memory.because(
+            "the log is taken up to the first file of another size than the configured one, and new messages are "
+            "written over what the files behind it hold",
+            "MappedFileQueue#load @4.4.0, #doLoad @4.9.2",
+            why_left_out(memory.commitlog),
+        )
     load_queues(memory)
     _load_compaction(memory)
     if not evidence.checkpoint_opens:

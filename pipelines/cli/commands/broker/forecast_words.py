@@ -46,7 +46,8 @@ def _decided(document: Document) -> Iterator[tuple[str, str]]:
     if not document["load"]["ok"] or not document["start"]["returns"]:
         return
     log, gone = document["commitlog"], document["commitlog"]["files_deleted"]
-    yield "CommitLog", f"then holds bytes {log['min_physical_offset']:,} to {log['max_physical_offset']:,}"
+    begin, end = log["min_physical_offset"], log["max_physical_offset"]
+    yield "CommitLog", "then holds nothing" if begin < 0 and not end else f"then holds bytes {begin:,} to {end:,}"
     if gone:
         yield "", f"{counted(len(gone), 'file')} deleted: {', '.join(gone)}"
     for words in missing(document):
