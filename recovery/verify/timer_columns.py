@@ -19,7 +19,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.setting_signs import usual_size
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
-from recovery.verify.checks.timer import QUEUE_OFFSET, WHEEL, LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.checks.timer import FLUSHED, WHEEL, LogSide, Slots, TimerLogShape, TimerUnits, check_timer
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
 from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
 
@@ -48,9 +48,10 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     )
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
-    if check is not None and check[QUEUE_OFFSET] > 0 and not any(file.size for file in of_kind["timerlog"]):
-        return Judgement((_log_missing(check[QUEUE_OFFSET]),))  # what slots and timercheck say of units follows from it
-    judged = check_timer(units, shape, _slots(of_kind[WHEEL]), check, side)
+    slots = _slots(of_kind[WHEEL])
+    if not any(file.size for file in of_kind["timerlog"]) and (signs := tuple(_of_a_log(check, slots))):
+        return Judgement((_log_missing(signs),))  # what slots and timercheck say of units follows from it
+    judged = check_timer(units, shape, slots, check, side)
     sizes = [*_head_missing(shape, side), *_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
     told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
     return joined((Judgement((*sizes, *(_missing(store, told) if len(units.position) else ()))), judged))
@@ -64,10 +65,19 @@ def _head_missing(log: TimerLogShape, side: LogSide) -> Iterator[Finding]:
         yield Finding("timer_log_missing", Span(), (Place("timerlog", 0, 0),), 1, told)
 
 
-def _log_missing(taken_in: int) -> Finding:
+def _of_a_log(check: dict[str, int] | None, slots: Slots) -> Iterator[str]:
+    """What only a broker writes that has written a timer log. Timer messages that it has taken in do not show that:
+    what is due by then goes to its topic at once. TimerEnqueuePutService#putMessageToTimerWheel @5.0.0, 5.3.3."""
+    if check is not None and check[FLUSHED] > 0:
+        yield f"timercheck: the timer log is flushed up to {check[FLUSHED]}"
+    if len(slots.slot):
+        yield f"timer wheel: {len(slots.slot)} slots lead into the timer log"
+
+
+def _log_missing(signs: tuple[str, ...]) -> Finding:
     """A broker keeps the timer log's last file (MappedFileQueue#deleteExpiredFileByOffsetForTimerLog @5.3.3)."""
-    told = f"timercheck: {taken_in} timer messages were taken in"
-    return Finding("timer_log_missing", Span(), (Place("timerlog", 0, 0),), 1, (told, "timerlog/: no file with a byte"))
+    evidence = *signs, "timerlog/: no file with a byte"
+    return Finding("timer_log_missing", Span(), (Place("timerlog", 0, 0),), 1, evidence)
 
 
 def _missing(store: Store, told: str) -> Iterator[Finding]:

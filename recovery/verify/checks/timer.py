@@ -42,7 +42,7 @@ MOST_BLANK = 68
 """TimerLog#append ends a file when fewer bytes are left: a unit and a blank @5.3.3."""
 CLOCK_STEP_MS = 60_000
 """A clock may have been put back by so much while the broker ran."""
-QUEUE_OFFSET, MASTER_OFFSET = "last_queue_offset", "master_queue_offset"
+QUEUE_OFFSET, MASTER_OFFSET, FLUSHED = "last_queue_offset", "master_queue_offset", "last_flush_position"
 SAYS = {
     NO_RECORD: "no record starts there",
     OTHER_TOPIC: f"the record there is not of {TIMER_TOPIC}",
@@ -236,7 +236,7 @@ def _without_a_slot(
     slot = key % SLOTS
     cut = int(log.refused.starts.min()) if len(log.refused.starts) else log.end
     waits = (key * precision_ms >= check["last_read_time_ms"]) & (units.verdict == RIGHT)
-    waits &= units.position < min(check["last_flush_position"], cut)
+    waits &= units.position < min(check[FLUSHED], cut)
     row, is_used = found_at(slots.slot, slot)
     time = slots.time[row] if len(slots.slot) else np.zeros_like(key)
     known = _slots_at(place for found in told for place in found.places if place.file == WHEEL)
@@ -331,7 +331,7 @@ def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_en
     TimerMessageStore#prepareTimerCheckPoint @5.0.0, 5.3.3 gives the lesser of both offsets, and the clock's time with
     every change; a start that writes a later time of delivery without it passes over timers (#recover).
     """
-    offset, flushed, master = (check[name] for name in (QUEUE_OFFSET, "last_flush_position", MASTER_OFFSET))
+    offset, flushed, master = (check[name] for name in (QUEUE_OFFSET, FLUSHED, MASTER_OFFSET))
     slack = side.unforced // LEAST_MESSAGE
     if side.queue_end is not None and not 0 <= offset <= side.queue_end + slack:
         yield _check_finding(QUEUE_OFFSET, offset, f"queue {TIMER_TOPIC}/0: ends at {side.queue_end}")
@@ -342,7 +342,7 @@ def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_en
         yield _check_finding("last_read_time_ms", read_ms, f"timercheck: written at {written_ms} (timestamp_ms)")
     at_file_end = flushed == log.file_end and flushed - log.end < MOST_BLANK
     if knows_end and not (0 <= flushed <= log.end or at_file_end):
-        yield _check_finding("last_flush_position", flushed, f"timer log: ends at {log.end}")
+        yield _check_finding(FLUSHED, flushed, f"timer log: ends at {log.end}")
 
 
 def _check_finding(name: str, value: int, other: str) -> Finding:
