@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parsers.values.utc import utc_text
 from rebalance.facts.input_notes import CLOCK_DIFFERS, Note
 from rebalance.model.timing import LOG_KILLED_MS
 from rebalance.ownership.doubts import NEVER_COMMITTED, Doubt
@@ -22,11 +23,12 @@ NOT_OBSERVED = "not_observed"
 def notes_of(history: GroupHistory, always: tuple[int, int]) -> Iterator[Note]:
     """What limits the answers about one group."""
     if history.known[0] != always[0]:
-        yield Note(history.group, STARTS_IN_THE_MIDDLE, "", f"nothing is certain before {history.known[0]}")
+        yield Note(history.group, STARTS_IN_THE_MIDDLE, "", f"nothing is certain before {utc_text(history.known[0])}")
     if history.known[1] != always[1]:
-        yield Note(history.group, ENDS_IN_THE_MIDDLE, "", f"nothing is certain after {history.known[1]}")
+        yield Note(history.group, ENDS_IN_THE_MIDDLE, "", f"nothing is certain after {utc_text(history.known[1])}")
     for begin, end in history.gaps:
-        detail = f"nothing is certain from {begin} to {end}: the record has a hole, or its clock was set forward"
+        span = f"from {utc_text(begin)} to {utc_text(end)}"
+        detail = f"nothing is certain {span}: the record has a hole, or its clock was set forward"
         yield Note(history.group, SILENT, "", detail)
     for life in history.lives:
         if life.rounds_missing:

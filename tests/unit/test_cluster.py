@@ -9,7 +9,7 @@ import pytest
 from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.notebook.cluster import Cluster, read_cluster
 from pipelines.notebook.show import show
-from pipelines.report.sections.ownership import MEANINGS, in_short, ownership_section
+from pipelines.report.sections.ownership import MEANINGS, in_short, ownership_section, ticks_of
 from rebalance.diagnosis.anomalies import ANOMALY_KINDS
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
@@ -83,3 +83,16 @@ def test_a_store_limits_the_queues_of_its_own_broker_only(mine: str | None, tmp_
     assert [row for row in seeing.rows if row["broker"] != mine] == others
     assert not [row for row in seeing.rows if row["broker"] == mine]  # its queues end before all of them
     assert ("whose store it is cannot be told" in seeing.caption) == (mine is None)
+
+
+def test_each_timeline_says_which_group_it_is_of() -> None:
+    facts = read_cluster([bundle("orders-cluster")]).facts
+    groups = dict.fromkeys(row["group"] for row in facts.intervals or [])
+    charts = ownership_section(facts).charts
+    assert [chart.partition("<svg")[0] for chart in charts] == [f'<p class="of">{group}</p>' for group in groups]
+
+
+@pytest.mark.parametrize("seconds", [0.06, 1.9, 60, 3 * 86_400])
+def test_ticks_are_told_from_each_other(seconds: float) -> None:
+    ticks = [tick.text for tick in ticks_of(1_795_337_187.775, 1_795_337_187.775 + seconds)]
+    assert len(set(ticks)) == len(ticks)

@@ -280,7 +280,7 @@ def test_notes_say_why_answers_are_wide() -> None:
     a.commits(50_000, 0)
     record.facts.append(UnreadRecord(at_ms=3, source="s", reason="no ts"))
     notes = {(note.kind, note.subject): note.detail for note in record.replay().notes}
-    assert "nothing is certain before 35000" in notes["starts_in_the_middle", ""]
+    assert "nothing is certain before 1970-01-01 00:00:35Z" in notes["starts_in_the_middle", ""]
     assert "not heard yet" in notes["not_observed", B]
     assert "no ts" in notes["unread_records", ""]
     assert record.owners(0, 40_000) == ((A,), False, (A, B))

@@ -146,6 +146,11 @@ def timeline(spans: Sequence[Span], ticks: Sequence[Tick], colours: Mapping[str,
     return _on_time_axis(drawn, plot, colours, len(rows) * ROW)
 
 
+def titled(title: str, drawn: str) -> str:
+    """A drawing under a line that says what it is of."""
+    return f'<p class="of">{escape(title)}</p>{drawn}'
+
+
 def _grid(ticks: Sequence[tuple[float, str]], height: float) -> list[str]:
     """A line and a text for each tick, by its x."""
     drawn = []

@@ -37,7 +37,9 @@ def ownership_section(facts: Facts) -> Section:
     if not facts.intervals:
         return Section("ownership", title, "The record tells of no group that owned a queue.", "unknown")
     groups = list(dict.fromkeys(row["group"] for row in facts.intervals))
-    charts = [timeline_of([row for row in facts.intervals if row["group"] == group]) for group in groups]
+    charts = [
+        svg.titled(group, timeline_of([row for row in facts.intervals if row["group"] == group])) for group in groups
+    ]
     anomalies = facts.anomalies or []
     verdict = (
         f"{counted(len(facts.intervals), 'ownership interval')} of {counted(len(groups), 'group')}"
@@ -125,5 +127,13 @@ def ticks_of(first: float, last: float) -> list[svg.Tick]:
     """Evenly from the first instant to the last, epoch seconds."""
     step = (last - first) / (TICKS - 1) or 1
     instants = [first + step * number for number in range(TICKS)]
-    form = "%H:%M:%S" if last - first < DAY_S else "%m-%d %H:%M"
-    return [svg.Tick(at, datetime.fromtimestamp(at, UTC).strftime(form)) for at in instants]
+    return [svg.Tick(at, _clock(at, step)) for at in instants]
+
+
+def _clock(at: float, step: float) -> str:
+    """An instant as finely as tells it from the next tick, `step` seconds later."""
+    if step * (TICKS - 1) >= DAY_S:
+        return f"{datetime.fromtimestamp(at, UTC):%m-%d %H:%M}"
+    if step >= 1:
+        return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+    return f"{datetime.fromtimestamp(round(at, 3), UTC):%H:%M:%S.%f}"[:-3]
