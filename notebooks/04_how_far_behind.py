@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # ## Your own store
-# Three ways, in the cell below or by environment variables set before you start Jupyter:
+# Two ways, in the cell below or by environment variables set before you start Jupyter:
 # * `ROCKETLENS_CONFIG`: your `rocketlens.toml`. The history is asked from its lake, which keeps a snapshot of the
 #   offsets at each ingest;
 # * `ROCKETLENS_STORE` and `ROCKETLENS_OFFSETS`: a broker's store, and a folder of copies of its `consumerOffset.json`
@@ -79,12 +79,14 @@ rl.show(rl.lag_plot.lag_plot(by_group.to_pandas(), clients))
 
 # %% [markdown]
 # ## Who was furthest behind, and when?
+# `most seconds` is unknown where the seconds of any moment are: the most may have been then.
 
 # %%
 rl.sql(
     """
     SELECT "group", max(messages_behind)::BIGINT AS most_messages, arg_max("at", messages_behind) AS at_that_time,
-           max(seconds_behind) AS most_seconds, arg_max(messages_behind, "at")::BIGINT AS messages_at_the_end
+           CASE WHEN count(*) = count(seconds_behind) THEN max(seconds_behind) END AS most_seconds,
+           arg_max(messages_behind, "at")::BIGINT AS messages_at_the_end
     FROM by_group GROUP BY ALL ORDER BY most_messages DESC NULLS FIRST
     """,
     by_group=by_group,
@@ -102,7 +104,7 @@ rl.sql(
            round((consumed - lag(consumed) OVER w) / epoch("at" - lag("at") OVER w), 1) AS consumed_per_s,
            messages_behind::BIGINT AS messages_behind
     FROM by_group WINDOW w AS (PARTITION BY "group" ORDER BY "at")
-    QUALIFY consumed_per_s IS NOT NULL ORDER BY "group", "at" DESC LIMIT 12
+    QUALIFY consumed_per_s IS NOT NULL ORDER BY "group", "at" DESC
     """,
     by_group=by_group,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.dates import ConciseDateFormatter
@@ -38,10 +38,12 @@ def counts_of(frame: pd.DataFrame, label: str, value: str, title: str, unit: str
 
 
 def over_time(frame: pd.DataFrame, at: str, value: str, title: str, unit: str) -> Figure:
-    """A column against time."""
+    """A count against time, a row for each second in which there was something: the others had nothing."""
     figure = Figure(figsize=(8, 2.6))
     axes = figure.subplots()
-    axes.fill_between(frame[at], frame[value].astype(float), step="post", color="#4f43dd", alpha=0.75, linewidth=0)
+    counts = frame.set_index(at)[value].astype(float)
+    counts = counts.combine_first(counts.set_axis(frame[at] + timedelta(seconds=1)) * 0)
+    axes.fill_between(counts.index, counts, step="post", color="#4f43dd", alpha=0.75, linewidth=0)
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_ylabel(unit)
     axes.set_ylim(bottom=0)

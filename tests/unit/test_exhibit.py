@@ -87,3 +87,22 @@ def test_times_of_few_seconds_are_told_from_each_other_and_of_a_day() -> None:
     texts = [label.get_text() for label in axes.get_xticklabels()]
     assert len(set(texts)) == len(texts)
     assert f"{AT:%Y-%b-%d %H:%M}" in axes.xaxis.get_offset_text().get_text()
+
+
+def test_a_second_without_messages_is_drawn_empty() -> None:
+    rate = pd.DataFrame({"second": [AT, AT + timedelta(seconds=29)], "messages": [248, 200]})
+    (axes,) = over_time(rate, "second", "messages", "messages per second", "messages/s").axes
+    (filled,) = axes.collections
+    highest = filled.get_paths()[0].vertices
+    second = 1 / 86_400
+    begin = min(x for x, _ in highest)
+    between = [y for x, y in highest if begin + 1.5 * second < x < begin + 28.5 * second]
+    assert max(y for _, y in highest) == 248
+    assert not any(between)
+    assert filled.get_paths()[0].contains_point((begin + 0.5 * second, 100))
+    assert not filled.get_paths()[0].contains_point((begin + 15 * second, 100))
+
+
+def test_a_log_without_messages_has_an_empty_picture() -> None:
+    empty = pd.DataFrame({"second": pd.to_datetime([]), "messages": []})
+    assert over_time(empty, "second", "messages", "messages per second", "messages/s").axes
