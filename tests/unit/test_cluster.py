@@ -96,3 +96,4 @@ def test_each_timeline_says_which_group_it_is_of() -> None:
 def test_ticks_are_told_from_each_other(seconds: float) -> None:
     ticks = [tick.text for tick in ticks_of(1_795_337_187.775, 1_795_337_187.775 + seconds)]
     assert len(set(ticks)) == len(ticks)
+    assert sum(map(len, ticks)) <= 80, "side by side"

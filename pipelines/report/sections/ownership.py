@@ -25,7 +25,7 @@ MEANINGS = {
     "offset_skip": "a new owner began beyond what was committed before; messages in between were not consumed",
 }
 """Kind of an anomaly -> what it is, for who reads of it the first time."""
-TICKS = 7
+TICKS, FINE_TICKS = 7, 5
 DAY_S = 86_400
 
 
@@ -124,16 +124,17 @@ def _span(row: Mapping[str, Any], first: float, last: float) -> svg.Span:
 
 
 def ticks_of(first: float, last: float) -> list[svg.Tick]:
-    """Evenly from the first instant to the last, epoch seconds."""
-    step = (last - first) / (TICKS - 1) or 1
-    instants = [first + step * number for number in range(TICKS)]
-    return [svg.Tick(at, _clock(at, step)) for at in instants]
+    """Evenly from the first instant to the last, epoch seconds; fewer where their texts have milliseconds."""
+    ticks = TICKS if last - first >= TICKS - 1 else FINE_TICKS
+    step = (last - first) / (ticks - 1) or 1
+    instants = [first + step * number for number in range(ticks)]
+    return [svg.Tick(at, _clock(at, last - first)) for at in instants]
 
 
-def _clock(at: float, step: float) -> str:
-    """An instant as finely as tells it from the next tick, `step` seconds later."""
-    if step * (TICKS - 1) >= DAY_S:
+def _clock(at: float, span: float) -> str:
+    """An instant as finely as tells it from the other ticks of so many seconds."""
+    if span >= DAY_S:
         return f"{datetime.fromtimestamp(at, UTC):%m-%d %H:%M}"
-    if step >= 1:
+    if span >= TICKS - 1:
         return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
     return f"{datetime.fromtimestamp(round(at, 3), UTC):%H:%M:%S.%f}"[:-3]
