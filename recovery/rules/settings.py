@@ -89,7 +89,7 @@ class StoreSettings:
     read_only_commit_log_store_paths: str = _setting("readOnlyCommitLogStorePaths", "", (4, 9, 2))
     store_path_dledger_commit_log: str = _setting("storePathDLedgerCommitLog", "", (4, 9, 4))
     store_path_epoch_file: str = _setting("storePathEpochFile", "", (5, 0, 0))
-    tiered_store_file_path: str = _setting("tieredStoreFilePath", "", (5, 3, 0))
+    tiered_store_file_path: str = _setting("tieredStoreFilePath", "", (5, 1, 2))
     multi_path_splitter: str = _setting("rocketmq.broker.multiPathSplitter", ",", (4, 9, 2))
     read_un_committed: bool = _setting("readUnCommitted", False, (5, 3, 0))
     recheck_reput_offset_from_cq: bool = _setting("recheckReputOffsetFromCq", False, (5, 0, 0))
