@@ -44,7 +44,7 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
         yield Unknown("the copies of compacted topics once the broker runs", why)
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
-    if memory.evidence.log_is_dledgers:
+    if memory.evidence.log_is_dledgers and memory.version.has_dledger:
         yield from _about_dledger(played)
     if not_listed:
         yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")

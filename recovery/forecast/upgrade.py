@@ -14,6 +14,15 @@ from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
 LONGEST_V1_TOPIC = 127
+NO_QUEUE = "no such queue"
+FIGURES = (
+    "the log's end",
+    "messages dispatched again",
+    "messages of lives that are over, brought back",
+    "index files deleted",
+    "rows of configuration that it lacks",
+    "files of config/ that it takes away",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +100,45 @@ def start_changes(before: Forecast, after: Forecast) -> Iterator[Change]:
     why = None if failed is None else f"{failed.rule} ({failed.evidence})"
     yield Change("start", "the start", _comes_up(before), _comes_up(after), why or after.played.start_error)
     yield Change("start", "lost by it", _lost(before), _lost(after))
-    one, other = before.outcome, after.outcome
-    for what, was, then in (
-        ("the log's end", one.log_end, other.log_end),
-        ("messages dispatched again", one.dispatched, other.dispatched),
-        ("messages of lives that are over, brought back", one.brought_back, other.brought_back),
-        ("index files deleted", one.index_files_deleted, other.index_files_deleted),
-        ("rows of configuration that it lacks", one.lost_config, other.lost_config),
-        ("files of config/ that it takes away", one.destroyed_config, other.destroyed_config),
-    ):
-        if was != then:
-            yield Change("start", what, _figure(was), _figure(then))
-    ends = {(topic, queue_id): end for topic, queue_id, end in one.queue_ends}
-    for topic, queue_id, end in other.queue_ends:
-        was = ends.get((topic, queue_id), 0)
-        if one.queue_ends and was != end:
-            yield Change("start", f"the end of {topic}/{queue_id}", _figure(was), _figure(end))
+    if not (before.played.is_open or after.played.is_open):
+        then = _figures(after)
+        for what, figure in _figures(before).items():
+            if figure != then[what]:
+                yield Change("start", what, _figure(figure), _figure(then[what]))
+        yield from _queue_ends(before, after)
     known = {each.what for each in before.unknown}
     for each in after.unknown:
         if each.what not in known:
             yield Change("not_known", each.what, "–", "not known", each.why)
+
+
+def _figures(told: Forecast) -> dict[str, int | None]:
+    """The numbers of a start that are compared; None where it does not come to them, or they stay open."""
+    end, played = told.outcome, told.played
+    dispatched = None if played.started and not played.dispatches else end.dispatched
+    deleted, lacks, destroyed = end.index_files_deleted, end.lost_config, end.destroyed_config
+    return dict(zip(FIGURES, (end.log_end, dispatched, end.brought_back, deleted, lacks, destroyed), strict=True))
+
+
+def _queue_ends(before: Forecast, after: Forecast) -> Iterator[Change]:
+    """Queues that end elsewhere, or that one of the two starts alone has; nothing where a start's queues stay open."""
+    if not (before.played.dispatches and after.played.dispatches):
+        return
+    one, other = (
+        {(topic, queue_id): _figure(end) for topic, queue_id, end in told.outcome.queue_ends}
+        for told in (before, after)
+    )
+    for topic, queue_id in sorted(one.keys() | other.keys()):
+        key = topic, queue_id
+        was, then = one.get(key, _no_queue(before, topic)), other.get(key, _no_queue(after, topic))
+        if was != then and {was, then} != {NO_QUEUE, "0"}:
+            yield Change("start", f"the end of {topic}/{queue_id}", was, then)
+
+
+def _no_queue(told: Forecast, topic: str) -> str:
+    """What is known of a queue that the played start does not have: those of type BatchCQ are not played."""
+    is_batch = told.version.has_batch_queues and topic in told.played.memory.evidence.batch_topics
+    return _figure(None) if is_batch else NO_QUEUE
 
 
 def place_changes(settings: StoreSettings, before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:

@@ -10,6 +10,11 @@ class FileRules(Version):
 
     __slots__ = ()
 
+    @property
+    def has_dledger(self) -> bool:
+        """enableDLegerCommitLog exists. DLedgerCommitLog @4.5.0."""
+        return self >= (4, 5, 0)
+
     # -- reading a message: CommitLog#checkMessageAndReturnSize
 
     @property

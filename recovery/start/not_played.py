@@ -1,7 +1,8 @@
 """Starts of which a rule is known to exist and is not played: all that it decides is unknown, and nothing is advised.
 
-Source: CommitLog#recoverNormally @5.4.0 (enableAcceleratedRecovery), ScheduleMessageService#correctDelayOffset @5.3.1
-to 5.5.0, RocksDBTopicConfigManager @5.4.0 (useSingleRocksDBForAllConfigs), read and not recorded.
+Source: DLedgerCommitLog @4.5.0, CommitLog#recoverNormally @5.4.0 (enableAcceleratedRecovery),
+ScheduleMessageService#correctDelayOffset @5.3.1 to 5.5.0, RocksDBTopicConfigManager @5.4.0
+(useSingleRocksDBForAllConfigs), read and not recorded.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ class NotPlayed:
 
 def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> Iterator[NotPlayed]:
     """What of a broker's start on this store is not played; nothing where all of it is."""
+    if evidence.log_is_dledgers and not version.has_dledger:
+        why = f"{version} has no DLedger: it does not read the node's log, and writes a commitlog/ of its own from 0"
+        yield NotPlayed("what a broker without DLedger makes of the queues and index of a DLedger log", why)
     if not version.keeps_queues_in_rocksdb:
         return
     has_database = evidence.database is not None

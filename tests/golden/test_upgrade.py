@@ -98,6 +98,31 @@ def test_queues_and_tables_in_databases_are_left_behind_by_an_older_broker() -> 
     assert {"queues", "topics, groups and offsets"} <= back.keys()
 
 
+def test_queues_that_an_older_broker_does_not_have_are_named() -> None:
+    options = ("--version", "5.5.0", "--to", "5.0.0", "--config", "storeType=defaultRocksDB")
+    rows = of(call("upgrade", store_root("5.5.0-rocksdb"), *options, "--format", "jsonl").rows, "start")
+    assert "queue unit" in rows["lost by it"]["after"]
+    ends = {what: row for what, row in rows.items() if what.startswith("the end of ")}
+    assert ends
+    assert {row["after"] for row in ends.values()} == {"no such queue"}
+    assert all(int(row["before"]) for row in ends.values())
+
+
+def test_what_is_not_played_of_a_version_is_not_known() -> None:
+    """Queues of type BatchCQ are not played; nor is a broker that has no DLedger on a store of DLedger's."""
+    batch = of(upgraded(store_root("5.3.3-batchcq"), "--version", "5.3.3", "--to", "4.9.8"), "start")
+    assert batch["the end of Small/2"]["before"] == "not known"
+    store = store_root("4.9.7-dledger")
+    assert of(upgraded(store, "--version", "4.9.8", "--to", "4.5.2"), "start")["the start"]["after"] == "comes up"
+    told = call("upgrade", store, "--version", "4.9.8", "--to", "4.4.0", "--format", "jsonl")
+    assert told.code == 1
+    assert {what: row["after"] for what, row in of(told.rows, "start").items()} == {
+        "the start": "not known",
+        "lost by it": "not known",
+    }
+    assert "4.4.0 has no DLedger" in str(of(told.rows, "not_known"))
+
+
 def test_rules_that_differ_come_with_their_source() -> None:
     rows = of(upgraded(store_root("4.7.1-clean"), "--version", "4.9.8", "--to", "5.3.3", "--rules"), "rule")
     assert rows["redispatches after clean exit"]["after"] == "yes"
@@ -110,3 +135,9 @@ def test_a_former_name_is_read_until_it_was_renamed(version: str, *, read: bool)
     assert StoreSettings.is_read("mapedFileSizeCommitLog", parsed) is read
     assert StoreSettings.is_read("mappedFileSizeCommitLog", parsed) is not read
     assert StoreSettings.is_read("listenPort", parsed) is None
+
+
+@pytest.mark.parametrize(("version", "read"), [("5.1.1", False), ("5.1.2", True)])
+def test_the_folder_of_a_tiered_store_has_this_name_since_5_1_2(version: str, *, read: bool) -> None:
+    """TieredMessageStoreConfig @5.1.1 has tieredStoreFilepath, with another P."""
+    assert StoreSettings.is_read("tieredStoreFilePath", type(PROVEN[0]).parse(version)) is read
