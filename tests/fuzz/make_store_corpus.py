@@ -34,6 +34,9 @@ ENTRIES_END = HEADERS[-1].position + HEADERS[-1].entry_size
 BLANK = RECORD_START.pack({"total_size": 40, "magic_code": MAGIC_BLANK})
 DLEDGER_BLANK = ENTRY_START.pack({"magic": -1, "entry_size": 50}).ljust(50, b"\0")
 OFFSETS = b'{\n\t"offsetTable":{\n\t\t"T@G":{0:1,1:2\n\t\t},"T@G@broadcast":{3:4\n\t\t}\n\t}\n}'
+TIERED = b"""{"commitLogFileSegmentTable":{"b/T/0":{0:{"baseOffset":0,"path":"b/T/0","size":146,"status":1,"type":0}}},
+"consumeQueueFileSegmentTable":{"b/T/0":{0:{"baseOffset":0,"path":"b/T/0","size":20,"status":1,"type":1}}},
+"indexFileSegmentTable":{"b/rmq_sys_INDEX/0":{"7":{"size":-1}}},"queueMetadataTable":{"T":{0:{"minOffset":0}}}}"""
 
 
 def index_file() -> bytes:
@@ -85,4 +88,5 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "timerwheel": {"slots": packed(TIMER_SLOT, [(0, 0, 0, 0, 0), (NOW_MS // 1000, 0, 52, 2, 0)])},
         "timercheck": {"fields": packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0")},
         "config": {"offsets": OFFSETS, "loose": b"{'a':[1,,2,], /* b */ $c:{1:\"2\"} // d\n}"},
+        "tiered_metadata": {"segments": TIERED, "no-rows": TIERED.replace(b'{"size":-1}', b"[7]")},
     }

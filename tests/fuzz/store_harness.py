@@ -34,6 +34,8 @@ from parsers.index.open import open_index
 from parsers.index.read import index_files, read_index
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import StoreFile
+from parsers.tiered.metadata import read_tiered_metadata
+from parsers.tiered.segments import segment_files
 from parsers.timer.check import read_timercheck
 from parsers.timer.log import TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import read_wheel
@@ -42,6 +44,7 @@ from recovery.compaction.next_pass import next_pass
 from recovery.compaction.pull import pull, units_from
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from recovery.tiered.queues import told_queues
 from tests.support.files import Seen
 
 PLACES = {
@@ -59,6 +62,7 @@ PLACES = {
     "timerwheel": "timerwheel",
     "timercheck": "config/timercheck",
     "config": "config/consumerOffset.json",
+    "tiered_metadata": "config/tieredStoreMetadata.json",
 }
 
 
@@ -151,6 +155,12 @@ def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None
     topics_to_batch(read_topics(files, on_damage=on_damage, damage=seen))
     groups_to_batch(read_groups(files, on_damage=on_damage, damage=seen))
     read_filters(files, on_damage=on_damage, damage=seen)
+    tiered = read_tiered_metadata(files, on_damage=on_damage, damage=seen)
+    folder = file.path.parent
+    if tiered is not None:
+        list(told_queues(tiered))
+        for segment in tiered.segments:
+            assert all(path.is_relative_to(folder) for path in segment_files(folder, segment))
 
 
 READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
