@@ -15,9 +15,11 @@ import pytest
 
 pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 
+from pipelines.lake.delta import commit as commits
 from pipelines.lake.delta import lease as leases
 from pipelines.lake.delta.errors import LakeBusy, LakeError, LakeMoved
 from pipelines.lake.delta.lease import LEASE_NAME, require_lease
+from pipelines.lake.delta.parts import Part
 from pipelines.lake.lake import Lake
 from pipelines.lake.lock import writing
 from pipelines.objects.place import ObjectPlace
@@ -112,6 +114,27 @@ def test_who_lost_the_lease_commits_nothing_more(lake: ObjectPlace, monkeypatch:
     assert tables.query("SELECT physical_offset FROM watermarks").to_pylist() == [{"physical_offset": 1}]
     assert len(list(tables.table_root("watermarks").rglob("part-*"))) == 1
     assert held(lake) == ELSEWHERE, "who lost it does not let it go"
+
+
+def test_a_lease_that_is_lost_behind_the_look_at_the_parts_commits_nothing(
+    lake: ObjectPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next holder's `vacuum` removes the parts that no version names yet, and writes no version itself."""
+    tables, look = Lake(lake), commits._require_parts
+    put(tables, "watermarks", {"broker": "a", "physical_offset": 1})
+
+    def stalled(root: ObjectPlace, parts: list[Part]) -> None:
+        look(root, parts)
+        (lake / LEASE_NAME).write_bytes(json.dumps(ELSEWHERE).encode())
+        for part in parts:
+            (root / part.path).unlink()
+
+    with writing(lake, "ingest"), monkeypatch.context() as patched:
+        patched.setattr(leases, "SURE_S", 0.0)
+        patched.setattr(commits, "_require_parts", stalled)
+        with pytest.raises(LakeError, match="another one writes to the lake by now"):
+            put(tables, "watermarks", {"broker": "a", "physical_offset": 2})
+    assert tables.query("SELECT physical_offset FROM watermarks").to_pylist() == [{"physical_offset": 1}]
 
 
 def test_an_answer_that_was_lost_is_no_loss_of_the_lease(s3: S3Server, lake: ObjectPlace) -> None:

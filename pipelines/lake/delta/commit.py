@@ -74,6 +74,7 @@ def commit(
             raise LakeMoved(_moved(root, at_version))
         gone = [_remove(part.path, not same_rows) for part in _leaving(table, delta, replaced, without)]
         added = [_add(table, part, not same_rows) for part in parts]
+        require_lease(root)  # again: whoever took it since the parts were looked at may have removed them
     except BaseException:
         discard(root, parts)
         raise
