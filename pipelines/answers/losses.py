@@ -31,7 +31,7 @@ def starts(document: Document) -> bool | None:
 
 def loses(document: Document) -> bool | None:
     """Whether anything is lost: messages, their places in queues or index, or configuration; None where not known."""
-    if any(document["lost_counts"].values()) or lost_config(document["config"]):
+    if any(document["lost_counts"].values()) or lost_config(document["config"]) or document.get("renumbered"):
         return True
     return False if document["losses_are_known"] else None
 
@@ -69,7 +69,13 @@ def lost_config(config: Document | None) -> str:
 
 def all_lost(document: Document) -> str:
     """Everything that is lost; empty only where nothing is."""
-    return "; ".join(filter(None, (lost_messages(document), lost_config(document["config"]))))
+    queues = renumbered(len(document.get("renumbered") or ()))  # a lake may hold documents of an earlier version
+    return "; ".join(filter(None, (lost_messages(document), lost_config(document["config"]), queues)))
+
+
+def renumbered(queues: int) -> str:
+    """So many queues that go on with a lower number, in words; empty for none."""
+    return f"the numbers of {counted(queues, 'queue')}, which new messages get again" if queues else ""
 
 
 def missing(document: Document) -> list[str]:
@@ -86,4 +92,5 @@ def lost_or_nothing(document: Document) -> str:
 def lost_then(then: Document) -> str:
     """What is lost after a repair, by `then` of an advice; empty only where nothing is."""
     config = f"{counted(then['lost_config'], 'row')} of config/" if then["lost_config"] else ""
-    return "; ".join(filter(None, (lost_messages(then), config)))
+    queues = renumbered(then.get("renumbered_queues") or 0)
+    return "; ".join(filter(None, (lost_messages(then), config, queues)))

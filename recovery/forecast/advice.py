@@ -11,6 +11,7 @@ from recovery.forecast.given_up import given_up
 from recovery.forecast.losses import LossCounts, losses
 from recovery.forecast.missing_log import MissingLog, put_back
 from recovery.forecast.outcome import Outcome, outcome_of
+from recovery.forecast.queue_rows import Renumbered, renumbered, unit_repairs
 from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
 from recovery.forecast.returns import MAY_BE_DELETED, brought_back
@@ -36,10 +37,14 @@ REBUILT_QUEUES = Repair(
 
 
 def advise(
-    played: Restart, outcome: Outcome, missing: Sequence[MissingLog], lives: Callable[[], TopicLives]
+    played: Restart,
+    outcome: Outcome,
+    missing: Sequence[MissingLog],
+    lives: Callable[[], TopicLives],
+    lower: Sequence[Renumbered] = (),
 ) -> Iterator[Advice]:
     """Repairs that end better than the plain start, from the least destructive on; nothing when nothing is lost or
-    missing.
+    missing and no queue goes on with a `lower` number.
 
     None that gives messages of deleted topics or former lives a queue again, none that leaves open what is lost where
     the plain start does not, and nothing at all for a start that is not played.
@@ -55,7 +60,7 @@ def advise(
         yield Advice(config_first, None)
     if outcome.readable_messages:
         yield Advice(_copy_first(outcome), None)
-    for repair in repairs(played, outcome):
+    for repair in (*unit_repairs(played, lower), *repairs(played, outcome)):
         advice, then = _played(repair, played, lives)
         withheld |= then.brought_back > outcome.brought_back
         is_surer = then.losses_are_known or not outcome.losses_are_known or not outcome.starts
@@ -87,7 +92,8 @@ def _played(repair: Repair, played: Restart, lives: Callable[[], TopicLives]) ->
     lost = {loss.physical_offset for loss in counts.passing(losses(replayed, lives)) if loss.what == "message"}
     given = given_up(memory.evidence, store, memory.runs.scanner, lives, lost)
     counts.of["message"] += given.messages
-    then = outcome_of(replayed, counts, brought_back(replayed, lives))
+    lower = sum(1 for _ in renumbered(replayed, memory.evidence))
+    then = outcome_of(replayed, counts, brought_back(replayed, lives), lower)
     if given.damaged_bytes:
         then = replace(then, losses_are_known=False)
     costs = "; ".join(filter(None, (repair.costs, given.costs())))

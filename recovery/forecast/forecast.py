@@ -18,7 +18,7 @@ from recovery.forecast.advice import Advice, advise
 from recovery.forecast.losses import Loss, LossCounts, losses
 from recovery.forecast.missing_log import MissingLog, missing_log
 from recovery.forecast.outcome import Outcome, outcome_of
-from recovery.forecast.queue_rows import QueueRow, queue_rows
+from recovery.forecast.queue_rows import QueueRow, Renumbered, queue_rows, renumbered
 from recovery.forecast.returns import Return, brought_back, returns
 from recovery.forecast.unknowns import Unknown, unknowns
 from recovery.knowledge.inference import StoreKnowledge
@@ -40,6 +40,7 @@ class Forecast:
 
     Attributes:
         missing: bytes of the log that no file has, before the start and after it; None where load() fails.
+        renumbered: queues that go on with a lower number than they had.
         brought_back: messages of deleted topics and former lives that queues have again.
         crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
@@ -52,6 +53,7 @@ class Forecast:
     before_dispatch: tuple[QueueRow, ...] | None
     lost: tuple[Loss, ...]
     missing: tuple[MissingLog, ...] | None
+    renumbered: tuple[Renumbered, ...]
     brought_back: tuple[Return, ...]
     crash_brings_back: tuple[Return, ...]
     outcome: Outcome
@@ -62,10 +64,11 @@ class Forecast:
 
     @property
     def has_loss(self) -> bool:
-        """Whether somebody should look before starting: no start, something lost for good, files of the log that are
-        missing, or deleted messages that are served again."""
+        """Whether somebody should look before starting: no start, something lost for good, queues that go on with
+        a lower number, files of the log that are missing, or deleted messages that are served again."""
         lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config) or bool(self.played.not_played)
-        return not self.outcome.starts or lost or bool(self.missing) or bool(self.brought_back)
+        others = self.renumbered or self.missing or self.brought_back
+        return not self.outcome.starts or lost or bool(others)
 
     @property
     def has_loss_for_certain(self) -> bool:
@@ -125,7 +128,8 @@ def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
 
 
 def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
-    return replace(told, advice=tuple(advise(told.played, told.outcome, told.missing or (), lives)))
+    found = advise(told.played, told.outcome, told.missing or (), lives, told.renumbered)
+    return replace(told, advice=tuple(found))
 
 
 def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
@@ -164,7 +168,8 @@ def _foretell(
     listed = tuple(islice(found, LISTED))
     deque(found, maxlen=0)
     back = tuple(returns(played, lives()) if brought_back(played, lives) else ())
-    outcome = outcome_of(played, counts, sum(each.messages for each in back))
+    lower = tuple(renumbered(played, evidence))
+    outcome = outcome_of(played, counts, sum(each.messages for each in back), len(lower))
     return Forecast(
         version=version,
         settings=settings,
@@ -172,6 +177,7 @@ def _foretell(
         before_dispatch=before[0] if before and played.memory.queues_are_known else None,
         lost=listed,
         missing=missing_log(played),
+        renumbered=lower,
         brought_back=back,
         crash_brings_back=_after_a_crash(played, lives.found),
         outcome=outcome,

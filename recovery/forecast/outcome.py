@@ -23,6 +23,7 @@ class Outcome:
         losses_are_known: False of a DLedger's store, whose other replicas decide, where bytes that a repair moves away
             may have held messages, of a start that is not played to its end, and where a queue's end is open.
         lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
+        renumbered: how many queues go on with a lower number than they had.
         destroyed_config: files of config/ whose content the start takes away.
         brought_back: messages of lives that are over, or may be, which queues have again.
         queue_ends: next queue offset of every queue, None where it is open.
@@ -42,6 +43,7 @@ class Outcome:
     queue_ends: tuple[tuple[str, int, int | None], ...]
     brought_back: int = 0
     readable_messages: int = 0
+    renumbered: int = 0
     losses_are_known: bool = True
 
     @property
@@ -54,7 +56,8 @@ class Outcome:
         return {what: count if count or self.losses_are_known else None for what, count in self.lost.items()}
 
     def is_better_than(self, other: Outcome) -> bool:
-        """A start before none; then fewer messages lost, then less configuration, then less in queues and index.
+        """A start before none; then fewer messages lost, then less configuration, then fewer queues that go on with a
+        lower number, then less in queues and index.
 
         What brings more deleted messages back is not better for what queues and index have more.
         """
@@ -62,11 +65,12 @@ class Outcome:
         return self._badness < other._badness and (saves or self.brought_back <= other.brought_back)
 
     @property
-    def _badness(self) -> tuple[bool, int, int, int, int]:
-        return not self.starts, self.lost_messages, self.lost_config, self.lost_units, self.lost_index
+    def _badness(self) -> tuple[bool, int, int, int, int, int]:
+        lost = self.lost_messages, self.lost_config, self.renumbered, self.lost_units, self.lost_index
+        return not self.starts, *lost
 
 
-def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcome:
+def outcome_of(played: Restart, counts: LossCounts, brought_back: int, renumbered: int) -> Outcome:
     """The numbers of a played start with these losses."""
     memory, lost = played.memory, counts.of
     config = None if played.is_open else played.config
@@ -84,6 +88,7 @@ def outcome_of(played: Restart, counts: LossCounts, brought_back: int) -> Outcom
         index_files_deleted=len(memory.index.deleted),
         queue_ends=tuple(ends) if played.started and not played.not_played else (),
         brought_back=brought_back,
+        renumbered=renumbered,
         readable_messages=counts.readable,
         losses_are_known=not (memory.evidence.log_is_dledgers or played.not_played or memory.undecided_queues),
     )

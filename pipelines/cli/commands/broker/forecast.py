@@ -33,8 +33,9 @@ def forecast(
 ) -> None:
     """What this broker would do with these files if it were started now, message by message; nothing is touched.
 
-    Load, truncation, where dispatch starts again, the queues before and after, messages lost for good with the reason,
-    every rule with its source and evidence. Settings that are not given are those the files show, else the defaults.
+    Load, truncation, where dispatch starts again, the queues before and after, messages lost for good, queues that are
+    numbered again, every rule with its source and evidence. Settings that are not given are those the files show, else
+    the defaults.
     Without --version the answer is that of the version that the files suggest, and names the versions that would end
     in another way. In words on a terminal, else one JSON document. Exit code 1 when there is a loss, or no start,
     whichever version it may be.

@@ -17,6 +17,7 @@ def in_words(document: Document, width: int) -> Iterator[str]:
     """Lines of at most `width` cells, where words allow it."""
     lists = (
         ("What is lost", [*_losses(document["lost"]), *named_config(document["config"])]),
+        ("New messages get numbers again that others had", list(map(_renumbered, document["renumbered"]))),
         ("What comes back", list(map(_returned, document["brought_back"]))),
         (
             "What a crash, or a file `abort`, would bring back",
@@ -84,6 +85,13 @@ def _range(losses: Sequence[Document], name: str) -> str:
     if not known:
         return f"{words} unknown"
     return f"{words} {min(known)}" if min(known) == max(known) else f"{words} {min(known)} to {max(known)}"
+
+
+def _renumbered(queue: Document) -> str:
+    told = f"{queue['topic']}/{queue['queue_id']}: from {queue['next_queue_offset']:,} on"
+    groups = ", ".join(f"{each['group']} (it stands at {each['consumer_offset']:,})" for each in queue["skipping"])
+    skips = f"; below their offset new messages are skipped by {groups}" if groups else ""
+    return f"{told}, {queue['was_next_queue_offset']:,} before{skips}"
 
 
 def _returned(each: Document) -> str:

@@ -1,0 +1,144 @@
+"""Damaged units of expired messages: a start numbers their queue again, and what the forecast advises prevents it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.consumequeue.layout import CQ_UNIT
+from recovery.forecast.forecast import Forecast, forecast
+from tests.support.cli import call
+from tests.support.incidents import incident, incident_names
+from tests.support.java_lab import needs_java, recover_all
+from tests.support.opened import opened
+
+ZEROS = bytes(CQ_UNIT.size)
+FAR = (1 << 40).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8)
+"""A unit that leads beyond the log's end: where a file begins with it, the start deletes the file."""
+EXPIRED, LEFT = "TOff/0", "TOld/0"
+"""A queue without a message in the log, and one with its last ones there."""
+DAMAGES = {
+    "one in the middle": {10: ZEROS},
+    "the first leads beyond the log": {0: FAR},
+    "one leads beyond the log": {20: FAR},
+    "a run and one more": {**dict.fromkeys(range(1, 9), ZEROS), 40: FAR},
+    "the first three": {0: FAR, 1: ZEROS, 2: ZEROS},
+}
+VERSIONS = ("4.9.8", "5.3.1", "5.3.3", "5.5.1")
+NAMES = incident_names("offsets-reset")
+
+
+@pytest.fixture
+def root(name: str, tmp_path: Path) -> Path:
+    shutil.copytree(incident(name).root, tmp_path / "store")
+    return tmp_path / "store"
+
+
+def newest(root: Path, queue: str) -> Path:
+    return max((root / "consumequeue" / queue).iterdir())
+
+
+def damage(root: Path, queue: str, units: dict[int, bytes]) -> None:
+    file = newest(root, queue)
+    stored = bytearray(file.read_bytes())
+    for slot, unit in units.items():
+        stored[slot * CQ_UNIT.size : (slot + 1) * CQ_UNIT.size] = unit
+    file.write_bytes(stored)
+
+
+def told(root: Path, version: str) -> Forecast:
+    return forecast(*opened(root, version))
+
+
+def follow(told: Forecast, root: Path) -> None:
+    """What the advice says, and no more."""
+    do = told.advice[0].repair.do
+    assert do.startswith("copy consumequeue/ first; ")
+    subprocess.run(
+        ["sh", "-ec", do.partition("before the start: ")[2].strip("`")], cwd=root, check=True, capture_output=True
+    )
+
+
+def ends(told: Forecast) -> dict[str, int | None]:
+    return {f"{topic}/{queue_id}": end for topic, queue_id, end in told.outcome.queue_ends}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("units", DAMAGES.values(), ids=list(DAMAGES))
+def test_a_queue_that_would_be_numbered_again_goes_on_after_the_advice(
+    name: str, root: Path, units: dict[int, bytes]
+) -> None:
+    version = incident(name).version
+    whole = told(root, version)
+    assert (whole.renumbered, whole.has_loss) == ((), False)
+    damage(root, EXPIRED, units)
+    damaged = told(root, version)
+    (queue,) = damaged.renumbered
+    assert (f"{queue.topic}/{queue.queue_id}", queue.was_next_queue_offset) == (EXPIRED, ends(whole)[EXPIRED])
+    assert queue.next_queue_offset == ends(damaged)[EXPIRED] == min(units)
+    assert [each.group for each in queue.skipping] == ["CG_off"]
+    assert damaged.has_loss
+    assert damaged.advice[0].then is not None
+    assert damaged.advice[0].then.renumbered == 0
+    follow(damaged, root)
+    mended = told(root, version)
+    assert (mended.renumbered, mended.outcome.queue_ends) == ((), whole.outcome.queue_ends)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_name_the_queue_the_numbers_and_the_group(name: str, root: Path) -> None:
+    damage(root, EXPIRED, DAMAGES["one in the middle"])
+    called = call("forecast", root, "--version", incident(name).version, "--format", "table")
+    words = " ".join(called.out.decode().split())
+    assert "lost by it the numbers of 1 queue, which new messages get again" in words
+    (queue,) = told(root, incident(name).version).renumbered
+    (group,) = queue.skipping
+    skips = f"below their offset new messages are skipped by {group.group} (it stands at {group.consumer_offset:,})"
+    assert f"{EXPIRED}: from 10 on, {queue.was_next_queue_offset:,} before; {skips}" in words
+    assert called.code == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_unit_of_a_message_that_is_left_is_written_over(name: str, root: Path) -> None:
+    """Dispatch makes such a unit again, and a copy of another one would hide its message."""
+    version = incident(name).version
+    (whole,) = (row for row in told(root, version).before_dispatch or () if f"{row.topic}/{row.queue_id}" == LEFT)
+    assert whole.min_queue_offset is not None
+    live = whole.min_queue_offset - int(newest(root, LEFT).name) // CQ_UNIT.size
+    damage(root, LEFT, {max(live, 0) + 1: ZEROS})
+    assert told(root, version).renumbered
+    assert not any(each.repair.do.startswith("copy consumequeue/") for each in told(root, version).advice)
+
+
+@needs_java
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_store_classes_number_the_queues_so(name: str, version: str, tmp_path: Path) -> None:
+    """Damaged, and mended as advised, after an orderly exit and after a crash."""
+    stores, expected = dict[Path, dict[str, object]](), dict[Path, dict[str, int | None]]()
+    for number, units in enumerate(DAMAGES.values()):
+        for exits in ("clean", "crash"):
+            for is_mended in (False, True):
+                root = tmp_path / f"{number}-{exits}-{is_mended}"
+                shutil.copytree(incident(name).root, root)
+                damage(root, EXPIRED, units)
+                if exits == "crash":
+                    (root / "abort").touch()
+                if is_mended:
+                    follow(told(root, version), root)
+                played = told(root, version)
+                stores[root], expected[root] = settings(played), ends(played)
+                assert bool(played.renumbered) is not is_mended
+    found = recover_all(stores, version)
+    numbers = {root: {queue: row["max"] for queue, row in found[root]["quiet"]["queues"].items()} for root in stores}
+    for root, queues in numbers.items():
+        assert {queue: queues.get(queue) for queue in expected[root]} == expected[root], root.name
+
+
+def settings(played: Forecast) -> dict[str, Any]:
+    names = ("mappedFileSizeCommitLog", "mappedFileSizeConsumeQueue", "maxHashSlotNum", "maxIndexNum")
+    return {name: played.settings.as_config()[name] for name in names}
