@@ -49,6 +49,7 @@ RANGE = {
     "messages": 2,
     "max_queue_offset": 5,
 }
+TIERED: dict[str, Any] = {"broker": "b", "topic": "T", "queue_id": 0}
 CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "every_byte_accounted_for": (
         {"commitlog_regions": [REGION]},
@@ -178,6 +179,10 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
     "none_expires_first": (
         {"delayed_messages": [{"broker": "b", "expires_first": first} for first in (None, False)]},
         [{"delayed_messages": [{"broker": "b", "expires_first": True}]}],
+    ),
+    "tiered_is_the_log": (
+        {"tiered_queues": [{**TIERED, "different": 0, "wrong": 0}, {**TIERED, "different": None, "wrong": None}]},
+        [{"tiered_queues": [{**TIERED, **broken}]} for broken in ({"different": 1}, {"wrong": 1})],
     ),
     "no_dead_letter": (
         {"retry_chains": [{"broker": "b", "state": "consumed"}, {"broker": "b", "state": "waiting"}]},
