@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from operator import itemgetter
 
 from recovery.broker.store_folder import Entry, Evidence
@@ -112,8 +112,7 @@ def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
 def _cut_short(entries: Sequence[Entry], size: int) -> list[Entry]:
     """Files with less than `size` bytes, where no other file begins within these."""
     named = sorted(((entry.number, entry) for entry in entries if entry.number is not None), key=itemgetter(0))
-    nexts = [number for number, _ in named[1:]]
-    ends = zip(named, (*nexts, None), strict=True)
+    ends = zip_longest(named, (number for number, _ in named[1:]))
     return [
         entry
         for (begin, entry), following in ends

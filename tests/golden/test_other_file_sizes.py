@@ -4,6 +4,7 @@ hold; others do not start. MappedFileQueue#load @4.2.0, 4.4.0, 4.5.1, #doLoad @4
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +65,15 @@ def test_no_file_is_to_be_made_longer_over_the_next_one() -> None:
 def test_the_former_name_of_a_file_size_is_told_its_name_of_today() -> None:
     told = call("forecast", store_root(NAMES[-1]), "--version", "4.4.0", "--config=mapedFileSizeCommitLog=1048576")
     assert "mapedFileSizeCommitLog: say mappedFileSizeCommitLog, its name since 4.5.2; left out" in told.err
+
+
+def test_a_queue_without_a_file_that_has_a_number_is_no_fault(tmp_path: Path) -> None:
+    """A repair of a start that fails looks at every queue, also at one with strangers alone."""
+    root = tmp_path / "store"
+    shutil.copytree(store_root(NAMES[-1]), root)
+    queue = next(path for path in sorted((root / "consumequeue").rglob("*")) if path.is_file())
+    queue.rename(queue.with_name("stranger"))
+
+    told = call("forecast", root, "--version", "5.3.3", f"--config=mappedFileSizeCommitLog={OTHER}", "--format", "json")
+
+    assert json.loads(told.out)["load"]["ok"] is False
