@@ -16,6 +16,7 @@ from deltalake.exceptions import DeltaError
 from pipelines.lake.alert import TOLD
 from pipelines.lake.catalog import published_files
 from pipelines.lake.delta.errors import LogUnreadable, first_line
+from pipelines.lake.delta.lease import require_lease
 from pipelines.lake.delta.log import LOG_FOLDER, VERSION_FILE, add_actions, delta_table, was_never_written
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -56,7 +57,11 @@ def leftovers(lake: Lake, *, keep_days: float) -> Iterator[Leftover]:
 
 
 def remove(left: Leftover) -> None:
-    """Remove one leftover, and the folder of a partition that is empty afterwards."""
+    """Remove one leftover, and the folder of a partition that is empty afterwards.
+
+    Raises LakeError where the lease was lost since it was found: the next holder's new parts look like leftovers then.
+    """
+    require_lease(left.path)
     remove_all(left.path)
 
 

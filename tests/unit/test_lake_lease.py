@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 
+from pipelines.lake import vacuum
 from pipelines.lake.delta import commit as commits
 from pipelines.lake.delta import lease as leases
 from pipelines.lake.delta.errors import LakeBusy, LakeError, LakeMoved
@@ -135,6 +136,31 @@ def test_a_lease_that_is_lost_behind_the_look_at_the_parts_commits_nothing(
         with pytest.raises(LakeError, match="another one writes to the lake by now"):
             put(tables, "watermarks", {"broker": "a", "physical_offset": 2})
     assert tables.query("SELECT physical_offset FROM watermarks").to_pylist() == [{"physical_offset": 1}]
+
+
+def test_a_vacuum_that_lost_the_lease_removes_nothing_of_the_next_holder(
+    lake: ObjectPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands still between what the log names and what lies there, and takes new parts for left ones."""
+    tables, look = Lake(lake), vacuum.named_parts
+    put(tables, "watermarks", {"broker": "a", "physical_offset": 1})
+
+    def stalled(root: ObjectPlace, since_s: float) -> set[str]:
+        named = look(root, since_s)
+        (lake / LEASE_NAME).write_bytes(json.dumps(ELSEWHERE).encode())
+        with monkeypatch.context() as patched:
+            patched.setattr(leases, "_held", {})
+            put(tables, "watermarks", {"broker": "a", "physical_offset": 2})
+        return named
+
+    with writing(lake, "vacuum"), monkeypatch.context() as patched:
+        patched.setattr(leases, "SURE_S", 0.0)
+        patched.setattr(vacuum, "named_parts", stalled)
+        found = list(vacuum.leftovers(tables, keep_days=0))
+        assert found
+        with pytest.raises(LakeError, match="another one writes to the lake by now"):
+            vacuum.remove(found[0])
+    assert tables.query("SELECT physical_offset FROM watermarks").to_pylist() == [{"physical_offset": 2}]
 
 
 def test_an_answer_that_was_lost_is_no_loss_of_the_lease(s3: S3Server, lake: ObjectPlace) -> None:
