@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
 from parsers.commitlog.batches.segment import Decoding, read_segment
 from parsers.commitlog.batches.slab import SlabPool
 from parsers.damage.errors import DamageSink, OnDamage
@@ -23,7 +23,6 @@ def _as_copy(field: pa.Field) -> pa.Field:
 
 COPY_SCHEMA = pa.schema([_as_copy(field) for field in MESSAGE_SCHEMA if field.name not in NOT_KEPT])
 """Columns of MESSAGE_SCHEMA that say something of a copy; `position` is the byte in the log of its queue."""
-MORE_COPY_COLUMNS = pa.schema([field for field in ALL_COLUMNS if field.name not in MESSAGE_SCHEMA.names])
 
 
 def read_copies(

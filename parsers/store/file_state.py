@@ -17,7 +17,6 @@ from parsers.store.places import is_rocksdb_file
 from parsers.store.store_file import StoreFile
 
 PAGE = 4096
-ZEROS = bytes(PAGE)
 LONGEST_ZEROS = (4 << 20) + (1 << 16)
 """A body has 4 MiB at most, unless maxMessageSize says more. Source: MessageStoreConfig#maxMessageSize @5.3.3."""
 READ_AT_ONCE = 1 << 16

@@ -22,7 +22,6 @@ TEXTS = ("endpoint", "region", "access_key_id", "secret_access_key", "session_to
 NUMBERS = ("max_retries", "retry_timeout_s")
 """How often, and for how many seconds at most, a request is tried again that the server did not answer or failed at."""
 DEFAULTS: Mapping[str, int] = {"max_retries": 10, "retry_timeout_s": 60}
-SECRETS = ("access_key_id", "secret_access_key", "session_token")
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 

@@ -35,7 +35,7 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
     run are given back once it is scanned: `runs` leaves that to this.
     """
     with ThreadPoolExecutor(max_workers=1) as walker, ThreadPoolExecutor(max_workers=at_once()) as pool:
-        scanners, waiting = _Scanners(rules, topics), deque[Future[_Scanned]]()
+        scanners, waiting = _Scanners(rules), deque[Future[_Scanned]]()
         coming = walker.submit(next, runs, None)
         while (run := coming.result()) is not None:
             waiting.append(pool.submit(scanners.scan, run))
@@ -76,8 +76,8 @@ class _Scanned:
 class _Scanners:
     """Scanners for as many threads as ask at once."""
 
-    def __init__(self, rules: DispatchRules, topics: TopicTable) -> None:
-        self._rules, self._free = rules, SimpleQueue[_Lent]()
+    def __init__(self, rules: DispatchRules) -> None:
+        self._free = SimpleQueue[_Lent]()
         for _ in range(at_once()):
             self._free.put(_Lent(LogScanner(rules)))
 

@@ -106,7 +106,7 @@ def _copies(store: Store, key: QueueKey, file: StoreFile, lost: Intervals) -> Co
         return numbers
 
     position, size, offset = longs("position"), longs("total_size"), longs("queue_offset")
-    place = _originals(store.queues.get(key, ()), offset, size)
+    place = _originals(store.queues.get(key, ()), offset)
     place[lost.hold(place)] = NO_PLACE
     return CopyColumns(
         file=relative(store, file),
@@ -123,7 +123,7 @@ def _copies(store: Store, key: QueueKey, file: StoreFile, lost: Intervals) -> Co
     )
 
 
-def _originals(files: Sequence[StoreFile], queue_offset: Longs, size: Longs) -> Longs:
+def _originals(files: Sequence[StoreFile], queue_offset: Longs) -> Longs:
     """Where the ordinary queue says that the messages of these offsets start; NO_PLACE where it does not say it."""
     found = np.full(len(queue_offset), NO_PLACE, np.int64)
     for file in files:
@@ -156,7 +156,7 @@ def _same(file: StoreFile, log: Sequence[StoreFile], position: Longs, place: Lon
 def _missing(store: Store, log: LogAccess, key: QueueKey, there: Longs, after: int, end: int) -> Missing:
     """Messages with KEYS that the log has between `after` and `end`, both queue offsets left out, and no copy."""
     holes = holes_between(there, after, end)
-    places = _originals(store.queues.get(key, ()), holes, holes)
+    places = _originals(store.queues.get(key, ()), holes)
     has_key = np.zeros(len(holes), np.bool_)
     for row in np.flatnonzero(places >= 0):
         message = log.message(int(places[row]))

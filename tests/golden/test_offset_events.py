@@ -25,7 +25,6 @@ from tests.support.opened import opened
 from tests.support.recorded import offset_record
 
 NAMES = incident_names("offsets-reset")
-Key = tuple[str, str, int]
 ILLEGAL = re.compile(
     rb"nextOffset=(-?\d+)\] PullResult \[pullStatus=OFFSET_ILLEGAL, "
     rb"nextBeginOffset=(\d+), minOffset=(\d+), maxOffset=(\d+)"

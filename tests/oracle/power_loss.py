@@ -63,9 +63,7 @@ POWER_LOSSES: dict[str, Damager] = {
     "powerloss.commitlog": lambda base, chance: _unforced(base, log=True, queues=False),
     "powerloss.commitlog_and_cq": lambda base, chance: _unforced(base, log=True, queues=True),
     "powerloss.cq": lambda base, chance: _unforced(base, log=False, queues=True),
-    "powerloss.deeper": lambda base, chance: _unforced(
-        base, log=True, queues=False, deeper=chance.choice((1, 3)) * PAGE
-    ),
+    "powerloss.deeper": _powerloss_deeper,
     "powerloss.holes": _powerloss_pages,
     "powerloss.all": _powerloss_all,
 }

@@ -52,10 +52,6 @@ class CaseSet:
         loaded: Case = json.loads(_rows(self.root)[name])
         return loaded
 
-    def unpack_all(self) -> None:
-        for archive in sorted((self.root / "bases").glob("*.tar.gz")):
-            self.base(archive.name.removesuffix(".tar.gz"))
-
     def base(self, name: str) -> Path:
         """The undamaged store of that name, unpacked; not to be changed."""
         folder = self.unpacked / name

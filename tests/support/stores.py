@@ -23,7 +23,6 @@ CLASSIC_KINDS = ("clean", "ipv6", "propcrc", "lmq")
 MORE_KINDS = ("cqext", "multipath", "compaction-before", "compaction-after", "pop")
 GROUP_KINDS = ("ha-clean", "ha-behind", "ha-ahead", "autoswitch", "dledger3")
 QUEUE_KINDS = (*CLASSIC_KINDS, *MORE_KINDS, *GROUP_KINDS, "batchcq", "dledger")
-ALL_KINDS = (*QUEUE_KINDS, "batchfiles", "rocksdb", "rocksdbv2")
 
 BEFORE_THE_LOSS = "its truth was taken before the power loss that its files show"
 QUEUED_ALONE = "its truth has those messages alone that its queues point to"

@@ -201,10 +201,9 @@ class _Walk:
         while self.at < self.stop_at:
             self.log.require_whole()
             slab = self.pool.take(body_bytes)
-            began = self.at
             rows, self.at, stop = self._decode(slab)
             if rows:
-                self._account(slab, rows, began)
+                self._account(slab, rows)
                 yield slab, rows
             body_bytes = self.log.record_size(self.at) if stop == FULL and self.wanted & W_BODY else 0
             if stop == BLANK:
@@ -230,7 +229,7 @@ class _Walk:
         )
         return rows, at, stop
 
-    def _account(self, slab: Slab, rows: int, began: int) -> None:
+    def _account(self, slab: Slab, rows: int) -> None:
         """Count the rows into the run of messages, taking out those whose CRCs or entry headers are wrong."""
         places = slab.columns.longs[L_PHYSICAL_OFFSET, :rows] - (self.log.base_offset + self.log.header)
         self.last = self.last.then(int(places[-1]), int(places[-2]) if rows > 1 else -1)

@@ -144,7 +144,6 @@ class Facts:
     source: str
     read_at_ms: int
     version: str | None = None
-    in_use_by: int | None = None
     files: list[Row] = field(default_factory=list)
     regions: list[Row] | None = None
     topics: list[Row] | None = None

@@ -87,7 +87,7 @@ def facts_of_store(
     ]
     collect = _Damages(facts.unread)
     say("reading the CommitLog")
-    _read_log(store, facts, collect)
+    _read_log(store, facts)
     facts.queues = list(queue_figures(store, known.version, collect))
     say("comparing the files")
     verified = verify_in_motion(store, known)
@@ -128,7 +128,7 @@ class _Damages:
             self._unread.append(f"{found.path} from byte {found.file_pos}: {found.reason}")
 
 
-def _read_log(store: Store, facts: Facts, collect: _Damages) -> None:
+def _read_log(store: Store, facts: Facts) -> None:
     """Regions and totals by topic in one pass."""
     if not store.commitlog:
         return

@@ -127,7 +127,7 @@ def check_timer(
     broken_slots, uncounted = _slots(units, log, slots, side)
     findings = [*_refused(log), *found, *broken_slots]
     if check is not None and slots.wheel_is_whole:
-        findings += _without_a_slot(units, log, slots, side, check, broken_slots)
+        findings += _without_a_slot(units, log, slots, check, broken_slots)
     if check is not None:
         findings += _check(check, log, side, knows_end=not broken_slots)
     return Judgement(tuple(findings), (*explained, *uncounted))
@@ -221,7 +221,6 @@ def _without_a_slot(
     units: TimerUnits,
     log: TimerLogShape,
     slots: Slots,
-    side: LogSide,
     check: dict[str, int],
     told: list[Finding],
 ) -> list[Finding]:

@@ -29,7 +29,7 @@ MOST_LINES = 10
 """Lines of one row that holds sentences."""
 DAY = len("2026-11-21 ")
 UNKNOWN = "–"
-BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 COLOURS = {"critical": "\x1b[1;31m", "error": "\x1b[31m", "warning": "\x1b[33m"}
 """Of the column `severity` on a terminal, where NO_COLOR is not set."""
 ZEROS_OF_A_NAME = re.compile(r"(?<![0-9])0{6,}(?=[0-9])")

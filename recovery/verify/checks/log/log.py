@@ -49,7 +49,7 @@ def check_log(log: LogColumns, shape: LogShape, *, late_batches: bool = False) -
         *_store_times(shape, log.messages, LOCK_WAIT_MS if late_batches else 0),
         *_impossible_offsets(shape, log),
     ]
-    return Judgement(tuple(findings), tuple(_explained(log, shape)))
+    return Judgement(tuple(findings), tuple(_explained(log)))
 
 
 def spans_of(findings: Sequence[Finding], *kinds: str) -> Intervals:
@@ -238,7 +238,7 @@ def _time_beside(messages: MessageColumns, at: int, step: int) -> int | None:
     return int(messages.store_timestamp_ms[beside])
 
 
-def _explained(log: LogColumns, shape: LogShape) -> Iterator[Explained]:
+def _explained(log: LogColumns) -> Iterator[Explained]:
     for gap in log.gaps:
         if gap.kind == "unwritten" and gap.physical_offset >= log.end:
             place = Place(f"{gap.file.log_folder}/{gap.file.name}", gap.file_pos, gap.length)
