@@ -13,8 +13,9 @@ How long things take between a client and its brokers, and how much time the rep
 `python -c "from rebalance.model.timing_document import page; print(page(), end='')" > docs/rebalance-timing.md`.
 
 *Source* is a class or file of RocketMQ 5.3.3; or `{timing.JUDGED}`: no source names a bound, and the answers for the
-recorded clusters are right with this one; or `{timing.CHOSEN}`: what is shorter is ordinary. Timers that RocketMQ lets
-users set are fields of `rebalance.model.settings.Settings`; the times below go by their defaults.
+recorded clusters are right with this one; or `{timing.CHOSEN}`: what is shorter is ordinary. Timers that users of
+RocketMQ can set, and a replay goes by, are fields of `rebalance.model.settings.Settings`; the times below are made from
+their defaults.
 
 | name | ms | because | source |
 |---|---:|---|---|

@@ -7,7 +7,6 @@ import pytest
 from parsers.values.java import encoded, is_blank, ring_hash, split, utf16_order
 from parsers.values.version import Version
 from rebalance.model.message_queue import ClientId, MessageQueue
-from rebalance.model.settings import Settings
 
 SORTED_BY_JAVA = [
     "10.0.0.10@1",
@@ -86,9 +85,3 @@ def test_versions_are_ordered_and_printed_as_releases() -> None:
 def test_versions_nobody_can_tell() -> None:
     with pytest.raises(ValueError, match="not a RocketMQ version"):
         Version.parse("5.x")
-
-
-def test_every_setting_has_its_java_name() -> None:
-    names = Settings.java_names()
-    assert names["broker_lock_max_live_time_ms"] == "rocketmq.broker.rebalance.lockMaxLiveTime"
-    assert len(set(names.values())) == len(names)
