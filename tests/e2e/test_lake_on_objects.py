@@ -21,7 +21,7 @@ from pipelines.spark import session
 from tests.lake_faults.world import World, content
 from tests.support.cli import Called, call, rows_of
 from tests.support.plain_spark import plain_spark
-from tests.support.s3_server import KEYS, WELL, Environ, S3Server, s3_server
+from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 
 INGEST = """
 import sys
@@ -60,8 +60,6 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     config = world.config(world.folder / "lakes" / "local", ["a"])
     with s3_server() as s3, pytest.MonkeyPatch.context() as patched:
         patched.setattr(session, "spark_session", plain_spark)
-        for name, value in {**KEYS, "AWS_ENDPOINT_URL": s3.url}.items():
-            patched.setenv(name, value)
         for moment in ("late", "early"):
             world.move_to(moment)
             lake = world.folder / "lakes" / moment

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
@@ -67,6 +68,7 @@ class S3Server:
 
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
+    """A server that the settings of the environment lead to, while it runs."""
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     server = S3Server()
     listening = make_server("127.0.0.1", 0, server, threaded=True)
@@ -74,7 +76,10 @@ def s3_server() -> Iterator[S3Server]:
     thread = threading.Thread(target=listening.serve_forever, daemon=True)
     thread.start()
     try:
-        yield server
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in {**KEYS, "AWS_ENDPOINT_URL": server.url}.items():
+                patched.setenv(name, value)
+            yield server
     finally:
         listening.shutdown()
         thread.join()

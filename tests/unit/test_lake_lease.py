@@ -25,7 +25,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.lock import writing
 from pipelines.objects.place import ObjectPlace
 from pipelines.objects.storage import Storage
-from tests.support.s3_server import KEYS, WELL, Environ, S3Server, s3_server
+from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 from tests.support.small_lake import put
 
 HOLDER = """
@@ -42,9 +42,7 @@ ELSEWHERE = {"pid": 7, "host": "other", "doing": "ingest", "since": "2026-01-01T
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Server]:
-    with s3_server() as server, pytest.MonkeyPatch.context() as patched:
-        for name, value in {**KEYS, "AWS_ENDPOINT_URL": server.url}.items():
-            patched.setenv(name, value)
+    with s3_server() as server:
         server.bucket("box")
         yield server
 

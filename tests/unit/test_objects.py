@@ -15,16 +15,14 @@ from pipelines.lake.configuration.sources import SourcesError, read_sources
 from pipelines.objects.both import below, connected, remove_all, size_of
 from pipelines.objects.place import Changed, ObjectPlace, StoreRefused
 from pipelines.objects.storage import Storage
-from tests.support.s3_server import KEYS, WELL, Environ, S3Server, s3_server
+from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 
 ONCE = Storage.read({"max_retries": 0})
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Server]:
-    with s3_server() as server, pytest.MonkeyPatch.context() as patched:
-        for name, value in {**KEYS, "AWS_ENDPOINT_URL": server.url}.items():
-            patched.setenv(name, value)
+    with s3_server() as server:
         server.bucket("box")
         yield server
 

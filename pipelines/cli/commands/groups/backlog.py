@@ -14,6 +14,7 @@ from pipelines.cli.frame.asked.options import (
     GroupOptions,
     RecordingsOption,
     StoreArgument,
+    kept_option,
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_at
@@ -93,12 +94,7 @@ def backlog(
     *,
     offsets: Annotated[
         Path | None,
-        typer.Option(
-            "--offsets",
-            readable=False,
-            metavar="FILE_OR_DIR",
-            help="Kept copies of consumerOffset.json, the newest of which counts; else the store's own.",
-        ),
+        kept_option("Kept copies of consumerOffset.json, the newest of which counts; else the store's own."),
     ] = None,
     logs: RecordingsOption = None,
     broker: BrokerOptions,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, GroupOptions, RecordingsOption, StoreArgument
+from pipelines.cli.frame.asked.options import (
+    STORE_FILES,
+    BrokerOptions,
+    GroupOptions,
+    RecordingsOption,
+    StoreArgument,
+    kept_option,
+)
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import NO_COPY
 from pipelines.cli.frame.call.opening import known_store_at
@@ -47,10 +54,7 @@ def register(app: typer.Typer) -> None:
 def episodes(
     run: Run,
     store: StoreArgument,
-    offsets: Annotated[
-        Path,
-        typer.Option("--offsets", readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json."),
-    ],
+    offsets: Annotated[Path, kept_option("Kept copies of consumerOffset.json.")],
     wanted: GroupOptions,
     *,
     logs: RecordingsOption = None,

@@ -14,6 +14,7 @@ from pipelines.cli.frame.asked.options import (
     GroupOptions,
     QueueOption,
     RecordingsOption,
+    kept_option,
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import kept_copies
@@ -54,13 +55,7 @@ def offsets(
     queue: QueueOption = None,
     logs: RecordingsOption = None,
     offsets: Annotated[
-        Path | None,
-        typer.Option(
-            "--offsets",
-            readable=False,
-            metavar="FILE_OR_DIR",
-            help="Kept copies of consumerOffset.json, beside the store's own and its .bak.",
-        ),
+        Path | None, kept_option("Kept copies of consumerOffset.json, beside the store's own and its .bak.")
     ] = None,
     broker: BrokerOptions,
 ) -> None:

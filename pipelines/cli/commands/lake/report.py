@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions
+from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions, kept_option
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.configured import ConfigFile, lake_at, sources_of
 from pipelines.cli.frame.call.kept_offsets import kept_copies
@@ -46,12 +46,7 @@ def report(
     ] = None,
     offsets: Annotated[
         Path | None,
-        typer.Option(
-            "--offsets",
-            readable=False,
-            metavar="FILE_OR_DIR",
-            help="Kept copies of consumerOffset.json: episodes of lag, and more of what moved offsets.",
-        ),
+        kept_option("Kept copies of consumerOffset.json: episodes of lag, and more of what moved offsets."),
     ] = None,
     message_id: Annotated[
         list[str] | None,

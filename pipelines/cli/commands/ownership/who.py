@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOptions, RecordingsOption
+from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOptions, RecordingsOption, kept_option
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.configured import lake_at
 from pipelines.cli.frame.call.kept_offsets import kept_copies
@@ -36,9 +36,7 @@ def who(
         str, typer.Option(metavar="M", help="Message id (host and position), or the unique id the producer made.")
     ],
     logs: RecordingsOption = None,
-    offsets: Annotated[
-        Path | None, typer.Option(readable=False, metavar="FILE_OR_DIR", help="Kept copies of consumerOffset.json.")
-    ] = None,
+    offsets: Annotated[Path | None, kept_option("Kept copies of consumerOffset.json.")] = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
     """The way of one message: sent, stored, queued, indexed, owned by whom, pulled, committed past, retried, given up;

@@ -16,6 +16,7 @@ from pipelines.cli.frame.asked.options import (
     StoreArgument,
     TopicLogsOption,
     TopicOption,
+    kept_option,
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import kept_copies
@@ -53,11 +54,7 @@ def lives(
     logs: TopicLogsOption = None,
     kept: Annotated[
         Path | None,
-        typer.Option(
-            readable=False,
-            metavar="FILE_OR_DIR",
-            help="Kept copies of topics.json and subscriptionGroup.json, beside the store's own and its .bak.",
-        ),
+        kept_option("Kept copies of topics.json and subscriptionGroup.json, beside the store's own and its .bak."),
     ] = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:

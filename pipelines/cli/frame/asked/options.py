@@ -173,15 +173,14 @@ RecordingsOption = Annotated[
         help="Logs of the broker and of clients, captures, or folders of them; may be repeated.",
     ),
 ]
-KeptOffsetsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--offsets",
-        readable=False,
-        metavar="FILE_OR_DIR",
-        help="Kept copies of consumerOffset.json; else the store's own.",
-    ),
-]
+
+
+def kept_option(what: str) -> Any:
+    """An option that takes a kept copy of a configuration file, or a folder of copies; `what` is its help."""
+    return typer.Option(readable=False, metavar="FILE_OR_DIR", help=what)
+
+
+KeptOffsetsOption = Annotated[Path | None, kept_option("Kept copies of consumerOffset.json; else the store's own.")]
 VersionOption = Annotated[
     str | None, typer.Option("--version", metavar="V", help="RocketMQ version of the broker, e.g. 5.3.3.")
 ]
