@@ -11,7 +11,7 @@ from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
 from parsers.store.store import open_store
 from recovery.rules.versions import BrokerVersion
-from tests.support.stores import QUEUE_KINDS, store_names, store_root, truth
+from tests.support.stores import QUEUE_KINDS, store_names, store_root, topic_truth, truth
 
 JSON_KINDS = tuple(kind for kind in QUEUE_KINDS if kind != "autoswitch")  # whose store classes ran without a broker
 stores = pytest.mark.parametrize("name", store_names(*JSON_KINDS, subject="config"))
@@ -38,18 +38,7 @@ def test_offsets_equal_the_brokers(name: str) -> None:
 @stores
 def test_topics_and_groups_equal_the_brokers(name: str) -> None:
     config, tables = open_store(store_root(name)).config, truth(name, "broker_tables.json")
-    topics = {
-        topic.topic: {
-            "readQueueNums": topic.read_queue_nums,
-            "writeQueueNums": topic.write_queue_nums,
-            "perm": topic.perm,
-            "topicFilterType": topic.topic_filter_type,
-            "topicSysFlag": topic.topic_sys_flag,
-            "order": topic.is_ordered,
-            "attributes": topic.attributes,
-        }
-        for _, topic in read_topics(config)
-    }
+    topics = {topic.topic: topic_truth(topic) for _, topic in read_topics(config)}
     groups = {
         group.group: {
             "BrokerId": group.broker_id,

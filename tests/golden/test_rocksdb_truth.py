@@ -9,12 +9,12 @@ import pytest
 
 from parsers.config.groups import read_groups
 from parsers.config.offsets import read_offsets
-from parsers.config.topics import TopicConfig, read_topics
+from parsers.config.topics import read_topics
 from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
 from parsers.store.store import open_store
 from parsers.values.topics import SCHEDULE_TOPIC
-from tests.support.stores import store_names, store_root, truth, truth_lines
+from tests.support.stores import store_names, store_root, topic_truth, truth, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names("rocksdb", "rocksdbv2", subject="queues"))
 
@@ -90,22 +90,10 @@ def test_offsets_equal_the_brokers(name: str) -> None:
     assert found == {key: queues for key, queues in own.items() if not key.endswith(SYSTEM_GROUP)}
 
 
-def as_the_manager_has_it(topic: TopicConfig) -> dict[str, Any]:
-    return {
-        "readQueueNums": topic.read_queue_nums,
-        "writeQueueNums": topic.write_queue_nums,
-        "perm": topic.perm,
-        "topicFilterType": topic.topic_filter_type,
-        "topicSysFlag": topic.topic_sys_flag,
-        "order": topic.is_ordered,
-        "attributes": topic.attributes,
-    }
-
-
 @stores
 def test_topics_and_groups_equal_the_brokers(name: str) -> None:
     config, tables = open_store(store_root(name)).config, truth(name, "broker_tables.json")
-    topics = {topic.topic: as_the_manager_has_it(topic) for _, topic in read_topics(config)}
+    topics = {topic.topic: topic_truth(topic) for _, topic in read_topics(config)}
     groups = {group.group: group.retry_max_times for _, group in read_groups(config)}
     told = {topic: {"attributes": None, **stored} for topic, stored in tables["topics"].items()}
     told_groups = {group: stored["RetryMaxTimes"] for group, stored in tables["subscriptionGroups"].items()}

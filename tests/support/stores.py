@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from parsers.config.topics import TopicConfig
 from tests.support.fixtures import CHECKOUT, GOLDEN, unpacked
 
 STORES = GOLDEN / "stores"
@@ -135,3 +136,16 @@ def _truth_file(name: str, file: str) -> Path:
     path = f"store-{member}/{file}" if member else file
     found = _file(group, "truth", path)
     return found if found.is_file() else _file(group, "truth", path.replace("/recovered/", "/"))
+
+
+def topic_truth(topic: TopicConfig) -> dict[str, Any]:
+    """The topic as `broker_tables.json` has it, in the words of RocketMQ's TopicConfig."""
+    return {
+        "readQueueNums": topic.read_queue_nums,
+        "writeQueueNums": topic.write_queue_nums,
+        "perm": topic.perm,
+        "topicFilterType": topic.topic_filter_type,
+        "topicSysFlag": topic.topic_sys_flag,
+        "order": topic.is_ordered,
+        "attributes": topic.attributes,
+    }

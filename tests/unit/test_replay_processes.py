@@ -23,7 +23,7 @@ from rebalance.facts import (
 )
 from rebalance.model.timing import SHUTDOWN_BEFORE_MS
 from rebalance.ownership.doubts import NOT_ON_RECORD
-from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Record, queue
+from tests.support.rebalance_facts import BROKER, GROUP, TOPIC, Client, Record, queue
 
 A, B = "a@1", "b@2"
 BOTH = (A, B)
@@ -34,16 +34,22 @@ def record() -> Record:
     return Record()
 
 
-def kinds(record: Record, client_id: str) -> list[str]:
-    return [i.kind for i in record.replay().incidents if i.subject == client_id]
-
-
-def test_a_client_gone_from_the_list_within_two_minutes_was_cut_off(record: Record) -> None:
+def two_owners(record: Record) -> tuple[Client, Client]:
+    """A and B, each with one of two queues from the first second on."""
     a, b = record.client(A, 1), record.client(B, 2)
     a.heartbeat(0)
     b.heartbeat(0)
     a.takes(1_000, (A, B), 0)
     b.takes(1_000, (A, B), 1)
+    return a, b
+
+
+def kinds(record: Record, client_id: str) -> list[str]:
+    return [i.kind for i in record.replay().incidents if i.subject == client_id]
+
+
+def test_a_client_gone_from_the_list_within_two_minutes_was_cut_off(record: Record) -> None:
+    a, b = two_owners(record)
     a.commits(5_000, 0)
     b.commits(5_000, 1)
     b.takes(8_000, (B,), 0)
@@ -56,11 +62,7 @@ def test_a_client_gone_from_the_list_within_two_minutes_was_cut_off(record: Reco
 
 
 def test_a_silent_client_may_still_own_after_the_broker_dropped_it(record: Record) -> None:
-    a, b = record.client(A, 1), record.client(B, 2)
-    a.heartbeat(0)
-    b.heartbeat(0)
-    a.takes(1_000, (A, B), 0)
-    b.takes(1_000, (A, B), 1)
+    _, b = two_owners(record)
     for at_ms in range(20_000, 140_000, 20_000):
         b.lists(at_ms, A, B)
         b.heartbeat(at_ms + 5)
@@ -71,11 +73,7 @@ def test_a_silent_client_may_still_own_after_the_broker_dropped_it(record: Recor
 
 
 def test_a_client_that_comes_back_was_frozen_and_kept_its_queues(record: Record) -> None:
-    a, b = record.client(A, 1), record.client(B, 2)
-    a.heartbeat(0)
-    b.heartbeat(0)
-    a.takes(1_000, (A, B), 0)
-    b.takes(1_000, (A, B), 1)
+    a, b = two_owners(record)
     for at_ms in range(20_000, 140_000, 20_000):
         b.lists(at_ms, A, B)
         b.heartbeat(at_ms + 5)
