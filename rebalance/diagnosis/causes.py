@@ -149,7 +149,7 @@ class RoundCauses:
     # ---- causes of intervals
 
     def _news_in(self, life: Life, answer: ListAnswer) -> Causes:
-        """What a member list told the process anew; none where that is nothing."""
+        """What was new to the process in a member list; empty where nothing was."""
         news = self._news_of.get(answer)
         if news is None:
             told = self.of_list(life, answer)

@@ -172,7 +172,7 @@ def _sightings(tenure: Tenure, until_ms: int) -> list[_Sighting]:
 
 
 def _told_once(witnesses: Iterable[Witness]) -> Iterator[Witness]:
-    """Without the commits that another record has told of already: the client's log, then the broker's side."""
+    """The witnesses without commits that two records show, the client's log and the broker's side: each counts once."""
     told: dict[int, Witness] = {}
     for witness in witnesses:
         if witness.kind is _COMMIT and witness.queue_offset is not None:
@@ -196,10 +196,10 @@ def _consumed_until(tenure: Tenure) -> int | None:
 def _start_offset(
     history: GroupHistory, tenure: Tenure, mine: Sequence[_Sighting], seen: Sequence[_Sighting], instants: Sequence[int]
 ) -> int | None:
-    """Where the new owner began, at the earliest: the stored offset it was told, else the last one surely stored
-    before.
+    """The lowest offset at which the new owner can have begun: the stored offset that the broker answered, else the
+    last one surely stored before.
 
-    An ordered consumer asks again at its first pull, and may be told less.
+    An ordered consumer asks again at its first pull, and may get a lower one.
     """
     begun = tenure.begin_latest if tenure.begin_earliest is None else tenure.begin_earliest
     told = [s.queue_offset for s in mine if s.kind is WitnessKind.QUERY and s.at_ms - begun <= ASKED_AGAIN_MS]

@@ -119,7 +119,7 @@ class _HeardBy:
                 self._left.setdefault(who, {}).setdefault(fact.source, window)
 
     def joined_once(self, who: _Who) -> bool:
-        """Whether a client is not seen to have joined a broker twice: what is told of its id is told of one run."""
+        """Whether a client joined each broker at most once on record, so that all facts with its id are of one run."""
         return all(len(joins) == 1 for joins in self._joined.get(who, {}).values())
 
     def registered(self, who: _Who) -> int | None:

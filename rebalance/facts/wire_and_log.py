@@ -22,7 +22,7 @@ _Event = TypeVar("_Event", bound=_Told)
 def told_twice(
     wired: Iterable[_Event], logged: Iterable[_Event], what: Callable[[_Event], Hashable]
 ) -> Iterator[tuple[_Event | None, _Event | None]]:
-    """Each event as (the wire's telling, the log's), None where one of them is silent.
+    """Each event as (fact of the wire, fact of the log), None where one of them lacks it.
 
     A line tells of a request if both say the same and the request lies in the line's time, [at_ms, at_ms + late_ms]; no
     line tells of two.

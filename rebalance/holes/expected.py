@@ -130,7 +130,7 @@ def least_delay_ms(processes: Iterable[Process]) -> int:
 
 
 def _untold_changes(process: Process, delay_ms: int) -> Iterator[Missed]:
-    """When queues came or went of which no heartbeat told at once."""
+    """When queues came or went without a heartbeat that follows at once."""
     if not process.stamped or not process.captured:
         return
     for versions in process.versions.values():

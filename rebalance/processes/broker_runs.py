@@ -18,7 +18,8 @@ _AT_MS = attrgetter("at_ms")
 
 
 class BrokerEvent(NamedTuple):
-    """A start or stop of a broker; the true instant lies in the window (epoch ms), the tightest that was told."""
+    """A start or stop of a broker; the true instant lies in the window (epoch ms), the narrowest that any record
+    gives."""
 
     kind: str
     broker: str

@@ -88,7 +88,7 @@ def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:
 
 
 def _connected_elsewhere(process: Process) -> bool:
-    """Whether a broker whose log would tell of a close has not told of it, while another one did."""
+    """Whether one broker's log shows a close and another broker's log, which would show one, does not."""
     closed = {channel.broker for channel in process.channels if channel.closed is not None}
     return any(
         channel.broker not in closed for channel in process.channels if not channel.is_log and not channel.requests

@@ -163,7 +163,7 @@ class GroupRecord:
             self._result(connection, fact)
 
     def _result(self, connection: Connection, fact: AssignmentAnswered) -> None:
-        """A result is told where it changes, as a client's log does."""
+        """Keep a result where it changes, as a client's log does."""
         target = fact.target
         if target is None or fact.strategy is None or connection.targets.get(fact.topic) == target:
             return

@@ -99,8 +99,8 @@ class Life:
         return silent
 
     def _was_regular(self, at_ms: int) -> bool:
-        """Whether regular signs of life could be expected: its requests are on record, or its log told of commits
-        until then.
+        """Whether regular signs of life could be expected: its requests are on record, or its log shows commits until
+        then.
         """
         if self.process.captured:
             return True

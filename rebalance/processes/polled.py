@@ -1,4 +1,4 @@
-"""What polls told of a group: who was a member, which queues a client's own answer named, which topics are subscribed.
+"""What polls show of a group: who was a member, which queues a client's own answer named, which topics are subscribed.
 
 An answer speaks of some instant of its window, never of two, so no poll says that a queue was held all along.
 Source: ConsumerConnection, ConsumerRunningInfo @5.3.3.

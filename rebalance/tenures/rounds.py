@@ -232,7 +232,7 @@ class Rounds:
         return stamps[index] if index < len(stamps) else None
 
     def same_members_since(self, answer: ListAnswer) -> int:
-        """When the process was first told the members of this answer, at most SAME_MEMBERS_MS before it."""
+        """When the process first got the members of this answer, at most SAME_MEMBERS_MS before it."""
         since = answer
         for before in reversed(self.process.lists.between(answer.at_ms - SAME_MEMBERS_MS, answer.at_ms - 1)):
             if sorted(before.client_ids or ()) != sorted(answer.client_ids or ()):

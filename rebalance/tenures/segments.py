@@ -1,7 +1,7 @@
-"""A record with holes is several records: what it tells of each process before, between and after them.
+"""A record with holes is several records: what is known of each process before, between and after the holes.
 
-Nothing is concluded from one side of a hole about the other. What a process held as the hole began it may hold until
-the next part has told everything, as a record that starts in the middle has after a while.
+Nothing is concluded from one side of a hole about the other. A process may still hold what it held as the hole began,
+until the next part is complete, as a record that starts in the middle is after a while.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def whole(
 
     Args:
         committed: when each queue was first seen committed by anybody.
-        warm_up_ms: how long after a hole everything has been told again.
+        warm_up_ms: how long after a hole the record is complete again.
     """
     if len(segments) == 1:
         lives, tenures = segments[0].lives, list(segments[0].tenures)

@@ -63,8 +63,8 @@ class BrokerMemory:
         queues: those in files.
         database: the queues in RocksDB; None where the broker keeps its queues in files.
         filters: by which dispatch calculates the bit maps of ext units; the store's classes alone have none.
-        knows_queue: whether the broker's topics have a queue, None where that is not told; the store's classes alone
-            are told of all queues.
+        knows_queue: whether the broker's topics have a queue, None where that is unknown; the store's classes alone
+            know every queue.
         queues_writable: False once a queue could not be written.
         bytes_checked: bytes of records that load() read and checked.
         last_queued_offset: physical offset of the last message given to a queue, which the next thorough flush keeps.
@@ -159,7 +159,7 @@ class BrokerMemory:
 
     @property
     def ext_units_are_known(self) -> bool:
-        """Every ext unit that is written, and so the address in its queue, can be told beforehand."""
+        """Whether every ext unit that dispatch writes, and so the address in its queue unit, is known in advance."""
         return not (self.settings.enable_consume_queue_ext and self.filters.undecided)
 
     def dispatch(self, request: DispatchRequest, position: int) -> None:

@@ -209,7 +209,7 @@ class QueueDatabase:
         dispatched_to: the end of the last message put, as the database notes it; 0 in a new one.
         refused: queues whose last message a truncation could not correct.
         undecided: queues whose end is open: one thread gives them units and another one truncates, at the same time;
-            before 5.3.2 also those of which it is not told whether the broker knows them.
+            before 5.3.2 also those of which it is unknown whether the broker has them.
         left_behind: queues that end behind the log's end and that a truncation passes over.
     """
 
@@ -247,7 +247,7 @@ class QueueDatabase:
         It looks at how far was dispatched: what is dispatched again before may leave queues that end behind `log_end`.
 
         Args:
-            is_truncated: whether the broker comes to a queue; None where that is not told.
+            is_truncated: whether the broker truncates a queue; None where that is unknown.
         """
         if log_end >= self.dispatched_to:
             return

@@ -119,7 +119,7 @@ class Evidence:
     Attributes:
         abort: `abort` is there, whatever it is; `abort_file` says what.
         queues: files of every `consumequeue/<topic>/<int>`; empty lists are folders without files.
-        ext_queues: the same of `consumequeue_ext`.
+        ext_queues: files of every `consumequeue_ext/<topic>/<int>`.
         checkpoint: its bytes, None when there is none.
         checkpoint_opens: False where something is in its place that is no file.
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.

@@ -163,9 +163,10 @@ def _pair(left: Member, right: Member, history: History, logs: Mapping[str, LogB
 def _altered(
     history: History, logs: Mapping[str, LogBytes], files: Sequence[StoreFile]
 ) -> tuple[list[RecordDifference], int]:
-    """Records that differ though both logs have one history, and of how many more nothing is told.
+    """Records that differ although both logs have one history, and how many more there are that are not compared.
 
-    What is no record in one log is told for the first places only, and is missing there in any case.
+    A place that holds no record in one log is listed for the first places only, and counts as missing there in any
+    case.
     """
     found: list[RecordDifference] = []
     untold = 0

@@ -86,7 +86,7 @@ class ConfigStart:
         return self.refused is not None and self.refused.stage is Stage.METADATA
 
     def knows_queue(self, key: QueueKey) -> bool | None:
-        """Whether the table of topics has this queue for writing; None where it is not told.
+        """Whether the table of topics has this queue for writing; None where that is unknown.
 
         The queues are those up to writeQueueNums. RocksDBConsumeQueueOffsetTable#truncateDirty @5.3.1.
         """

@@ -99,7 +99,7 @@ class Held:
         return is_of
 
     def damaged_behind(self) -> npt.NDArray[np.bool_]:
-        """Which rows have damaged bytes behind them: what became of them may be told there."""
+        """Which rows have damaged bytes after them, which may hold the record of what became of them."""
         damaged_from = max((gap.physical_offset for gap in self.gaps), default=-1)
         is_before: npt.NDArray[np.bool_] = self.columns.physical_offset < damaged_from
         return is_before

@@ -102,10 +102,10 @@ def pops(
     damage: DamageSink,
     topics: Collection[str] | None = None,
 ) -> StorePops:
-    """What became of every message that was popped; `offsets`: of all groups, None where none are known.
+    """What became of every message that was popped; `offsets`: those of all groups, None where none are known.
 
     Args:
-        damage: told of the files of `stated_pops`.
+        damage: gets the damage of the files that `stated_pops` reads.
         topics: all that the log has records of, where that is known: a log that has none of `keeps_revive_log` is not
             read for them.
     """

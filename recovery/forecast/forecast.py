@@ -36,7 +36,7 @@ LISTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One start, foretold for one version and one set of settings.
+    """The forecast of one start, for one version and one set of settings.
 
     Attributes:
         missing: bytes of the log that no file has, before the start and after it; None where load() fails.
@@ -83,7 +83,8 @@ class Forecast:
 def forecast(
     store: Store, known: StoreKnowledge, *, heap_bytes: int | None = None, with_advice: bool = True
 ) -> Forecast:
-    """Foretell a start on this store of the broker's version; where none is said, of the one that the files suggest.
+    """Forecast a start of the broker on this store, of the version that is given, else of the one that the files
+    suggest.
 
     Then `otherwise` has the starts that end in another way, of every recorded version that the files leave open.
 

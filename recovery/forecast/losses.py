@@ -73,11 +73,11 @@ class LossCounts:
 
 
 def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
-    """Every loss: messages behind the log's end first, then what the messages that stay have not, in log order.
+    """Every loss: messages after the log's new end first, then what the remaining messages lack, in log order.
 
     Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
-    None is told of a DLedger's store and of a start that is not played to its end, and no missing unit of a BatchCQ
-    topic or of a queue in a database whose end is open: `unknowns` says so.
+    No loss is listed for a DLedger store or for a start that is not played to its end, and no missing unit for a
+    BatchCQ topic or for a queue in a database whose end is open; `unknowns` says so instead.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """

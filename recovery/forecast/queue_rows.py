@@ -99,7 +99,7 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
     """The queues that go on with a lower number than they had in `before`; none of a start that is not played to its
     end, of a DLedger's store and of queues in a database.
 
-    Units of messages at or behind the log's new end do not count: those messages are lost, and told as such.
+    Units of messages at or after the log's new end do not count: those messages are losses of their own.
     """
     memory = played.memory
     told = played.started and not played.not_played and not memory.evidence.log_is_dledgers

@@ -1,7 +1,7 @@
-"""Another version of the broker on the same store: what its start, its settings and its rules do otherwise.
+"""Another version of the broker on the same store: what changes in its start, its settings and its rules.
 
 Two starts are played, one for each version, and compared; everything else follows from the declarations of
-`recovery/rules`. What is not told is not proven to be the same.
+`recovery/rules`. A point that is not listed is not proven to be the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that differs; `before` and `after` are what the two versions make of it."""
+    """One difference; `before` and `after` say what the two versions do."""
 
     about: str
     what: str
@@ -95,7 +95,7 @@ WAYS_BACK = (
 
 
 def start_changes(before: Forecast, after: Forecast) -> Iterator[Change]:
-    """What the two starts do otherwise; whether each comes up, and what it loses, are told in any case."""
+    """How the two starts differ; whether each comes up, and what it loses, are always among the rows."""
     failed = after.played.load_error
     why = None if failed is None else f"{failed.rule} ({failed.evidence})"
     yield Change("start", "the start", _comes_up(before), _comes_up(after), why or after.played.start_error)

@@ -1,4 +1,4 @@
-"""Version and settings of a store told from its own files, each fact with its evidence.
+"""Version and settings of a store, inferred from its own files; each fact has its evidence.
 
 A broker writes neither into its store; what dispatch needs of them leaves traces. What leaves none is assumed, and said
 to be. Given values are taken as they are.

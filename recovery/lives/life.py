@@ -89,7 +89,7 @@ class QueueLife:
 
 @dataclass(frozen=True, slots=True)
 class TopicLife:
-    """One life of a topic, as far as the log still has messages of it, or a log of the broker told its creation.
+    """One life of a topic, as far as the log still has messages of it, or a log of the broker shows its creation.
 
     Attributes:
         life: 1 is the first one that the log knows of.

@@ -1,7 +1,7 @@
 """What happened to topics and groups: created, changed, deleted, created again, vanished.
 
-Lines of the broker's log come first: they give the second. What two saved files differ in and no line told comes next,
-and then what the log's messages alone show: that a life began by its first message, and ended behind its last one.
+Lines of the broker's log come first: they give the second. Changes that only two saved files show come next. The log's
+messages come last: a life began no later than its first message, and ended after its last one.
 """
 
 from __future__ import annotations

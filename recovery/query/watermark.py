@@ -109,8 +109,8 @@ def _newest_units(store: Store) -> tuple[Pointer, int]:
 
 
 def _leads_to_record(log: Sequence[StoreFile], bases: Sequence[int], pointer: Pointer) -> bool:
-    """Whether a record of the pointer's size begins where it leads; of batches, whose end alone is told, whether the
-    log goes that far."""
+    """Whether a record of the pointer's size begins where it leads. A batch gives its end alone: whether the log
+    reaches it."""
     number = bisect_right(bases, pointer.physical_offset - (not pointer.msg_size)) - 1
     if number < 0 or pointer.physical_offset + pointer.msg_size > bases[number] + log[number].size:
         return False

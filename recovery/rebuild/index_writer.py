@@ -130,7 +130,7 @@ class IndexFileWriter:
 
 @dataclass(slots=True)
 class IndexWriter:
-    """The chain of index files. `on_full` is told of each file as it fills up, before the next one is created."""
+    """The chain of index files. `on_full` is called with each file as it fills up, before the next one is created."""
 
     geometry: Geometry
     files: list[IndexFileWriter] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""When a DLedger node deletes files of its log: by its own cleaner, an hour later than the broker is told.
+"""When a DLedger node deletes files of its log: by its own cleaner, an hour later than the broker is configured to.
 
 Files from before the switch to DLedger are the broker's own to delete, and while one is left, DLedger deletes nothing.
 Source: DLedgerCommitLog#refreshConfig, #disableDeleteDledger, #deleteExpiredFile @4.9.4, 5.3.3;

@@ -70,7 +70,7 @@ class Retention:
     Attributes:
         decided: whether and why the log's cleaner works now.
         files: files that go now in their order, then the log files that stay, in theirs.
-        bytes_per_s: the measured write rate, None with `rate_reason` when it cannot be told.
+        bytes_per_s: the measured write rate, None with `rate_reason` when it is unknown.
         why_not: why nothing can be said, as when the broker does not start.
     """
 

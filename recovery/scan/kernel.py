@@ -147,7 +147,7 @@ def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: boo
 def tags_code_of(
     data: Bytes, span: Longs, scheduled: bool, store_timestamp_ms: int, delay_ms: Longs
 ) -> tuple[int, bool]:
-    """The tags code, and whether it could be told here."""
+    """The tags code, and whether this kernel could determine it."""
     if scheduled and span[2 * DELAY] >= 0:
         level = min(plain_number(data, span[2 * DELAY], span[2 * DELAY + 1]), len(delay_ms))
         if level <= 0:

@@ -125,7 +125,7 @@ class _Slice:
     last: LastMessages = field(default_factory=LastMessages)
 
     def runs(self, gaps: GapSink, most: int, crc: bool, releases: bool) -> Iterator[LogRun]:
-        """Raises UnreadableFile where the file became shorter; nothing from `at` on is told then."""
+        """Raises UnreadableFile where the file became shorter; nothing from `at` on has been handed on then."""
         log = self.log
         self.start = self.at = first_proven(log, self.at) if self.at else 0
         self.end = first_proven(log, self.end)

@@ -54,7 +54,8 @@ class Restart:
         marked_as_running: start() came as far as making `abort`.
         dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
         config: what the broker made of config/; None where the store's classes are started without a broker.
-        not_played: what of a broker's start stays open. Where that is all of it, nothing else is told.
+        not_played: which parts of the start are not played, so that their outcome is open; where none is played,
+            nothing else is stated.
     """
 
     memory: BrokerMemory

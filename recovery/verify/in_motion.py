@@ -68,7 +68,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class SlicedPass:
-    """The first pass over a log that was made in slices: when it began, and what each slice told, in log order."""
+    """The first pass over a log, made in slices: when it began, and what each slice found, in log order."""
 
     since: Moment
     outlines: Sequence[Outline]

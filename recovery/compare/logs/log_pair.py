@@ -27,7 +27,8 @@ from recovery.scan.log_runs import LogGap, LogRun, log_runs
 WINDOW_BYTES = 32 << 20
 BLANK_HEAD = 8
 MOST_STRETCHES = 1 << 16
-"""Stretches told apart; what follows in two logs that differ in more places is one stretch of other bytes."""
+"""The most stretches that are kept apart; where two logs differ in more places, the rest is one stretch of other
+bytes."""
 
 
 class Meets(StrEnum):
@@ -55,7 +56,7 @@ ABSENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Bytes [begin, end) of the whole log, of one kind in the first log, that meet one thing in the other."""
+    """Bytes [begin, end) of the whole log that are of one kind in the first log and meet one kind in the other."""
 
     kind: RegionKind
     meets: Meets

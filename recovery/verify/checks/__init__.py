@@ -1,4 +1,4 @@
-"""The rules: one file per thing that can disagree.
+"""The rules: one file for each part of a store that can disagree with the log.
 
 In: what is out of place. Out: findings. A check opens no file twice and knows no other check's state.
 """

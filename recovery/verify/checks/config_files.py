@@ -86,8 +86,8 @@ def _some(rows: list[Any]) -> str:
 def _rebuilt(
     load: ConfigLoad, losses: ConfigLosses, queues: Mapping[QueueKey, tuple[int, int]]
 ) -> dict[str, list[Any]]:
-    """What the file held as far as it can be told. A topic's queue numbers are the least that it had; what nobody can
-    tell (permissions, settings of a group) is null."""
+    """What the file held, as far as other files show it. A topic's queue numbers are the least that it had; what
+    nothing shows (permissions, settings of a group) is null."""
     if load.file.rows is Rows.TOPICS:
         return {"topics": [_topic(name, queues) for name in losses.topics]}
     if load.file.rows is Rows.GROUPS:

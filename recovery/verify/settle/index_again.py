@@ -1,8 +1,8 @@
 """Slots and header of an index file that a broker adds entries to, looked at once more by themselves.
 
 A broker writes an entry, then the slot that names it, then the header. So the chain from what a slot holds at one
-moment is whole from then on, whatever the broker adds, and a header agrees with its entries at most moments: what only
-ran ahead is told from what is wrong. Source: IndexFile#putKey @4.9.7, 5.3.3.
+moment is whole from then on, whatever the broker adds, and a header agrees with its entries at most moments: a second
+look separates what only ran ahead from what is wrong. Source: IndexFile#putKey @4.9.7, 5.3.3.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recognised lines of the Go client -> facts.
 
-A log tells a consumer's table where its level shows rounds: at INFO since v2.1.2, before at DEBUG. No line says the
-version, so a run's facts begin with the first round that is told; a log without any gives none.
+A log shows a consumer's table where its level shows rounds: at INFO since v2.1.2, before at DEBUG. No line says the
+version, so a run's facts begin with the first round that is logged; a log without any gives none.
 Source: consumer/consumer.go#doBalance, #updateProcessQueueTable of apache/rocketmq-client-go v2.0.0 - v2.1.2.
 """
 
@@ -47,8 +47,8 @@ class _Run:
 
     Attributes:
         client_id: None until a round named it: until then the log may hide the table, and gives no facts.
-        began: whether its start is in this log. started: that start, until it has been told.
-        topics: those of which a round was told.
+        began: whether its start is in this log. started: that start, until its fact is handed on.
+        topics: those of which a round was logged.
         held: queues of its table. fetched: the last sign that a queue is being added, as the question for its offset.
         failed: targets of the round under way that were not added.
     """

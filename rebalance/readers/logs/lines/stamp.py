@@ -1,4 +1,4 @@
-"""The head of a Java client's or a broker's log line: four layouts, two clocks, one zone that must be told or found.
+"""The head of a Java client's or a broker's log line: four layouts, two clocks, one zone that must be given or found.
 
 | layout | who | resolution | zone |
 | `2026-11-21 23:07:12 INFO thread - text` | brokers, name servers, client 4.1/4.2 | 1 s | GMT+8, fixed |

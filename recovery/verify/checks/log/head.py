@@ -39,7 +39,7 @@ def cleaner_traces(store: Store, opened: Sequence[OpenIndex], log_start: int) ->
 
 
 def missing_head(log: LogColumns, shape: LogShape, lowest: int | None, traces: CleanerTraces) -> Judgement:
-    """Units or index entries below the log's start: cleaned up, taken away, or neither can be told.
+    """Units or index entries below the log's start: cleaned up, taken away, or undecided.
 
     `lowest`: the smallest physical offset that any unit or entry has.
     """

@@ -63,7 +63,7 @@ def spans_of(findings: Sequence[Finding], *kinds: str) -> Intervals:
 
 
 def with_sure_times(log: LogColumns, doubtful: Intervals) -> LogColumns:
-    """The log with the first and latest of its store times told without those of the records in `doubtful`."""
+    """The log, its first and latest store times taken without the records in `doubtful`."""
     suspects = log.messages.store_timestamp_ms[doubtful.hold(log.messages.physical_offset)]
     if not np.isin(suspects, (log.first_ms, log.latest_ms)).any():
         return log

@@ -55,7 +55,8 @@ class _Walked(NamedTuple):
 
 
 def check_ext_files(store: Store, file_size: int, told: Sequence[Judgement]) -> Judgement:
-    """What is wrong with ext files whatever the queues point to; nothing whose bytes are missing units of `told`."""
+    """Findings about ext files by themselves, whatever the queues point to; none about units that `told` has as
+    missing."""
     missing = [
         place for judgement in told for found in judgement.findings if found.kind == MISSING for place in found.places
     ]
