@@ -49,7 +49,7 @@ class DraftedBroker:
     """One broker as its files show it.
 
     Attributes:
-        doubts: a sentence for each thing that was found and not taken, or not found.
+        doubts: a sentence for each setting that was found and not taken, or was not found.
         facts: what the store's own files tell of the version and the settings.
         client_logs: the folder of logs beside the store, where consumers' logs lie in it.
     """

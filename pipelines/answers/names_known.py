@@ -14,7 +14,7 @@ from parsers.values.topics import is_dead_letter, is_retry, retry_topic_of
 from recovery.lives.topics_known import TopicsKnown
 
 NAMED = 5
-"""So many near names are told; of further ones it is said that there are some."""
+"""How many near names are listed; an ellipsis stands for more."""
 LEAST_ALIKE = 0.4
 
 
@@ -24,7 +24,8 @@ def topics_named(store: Store) -> set[str]:
 
 
 def groups_named(store: Store) -> set[str]:
-    """Groups in the tables of offsets and of groups, and those of retry and dead letter topics. Damage is not told."""
+    """Groups in the tables of offsets and of groups, and those of retry and dead letter topics. Damage is not
+    reported."""
     found = {offset.group for _, offset in read_offsets(store.config, on_damage="collect", damage=_not_told)}
     document = read_document(store.config, GROUPS_FILE, on_damage="collect", damage=_not_told)
     found |= set() if document is None else set(document.table("subscriptionGroupTable"))
@@ -34,7 +35,7 @@ def groups_named(store: Store) -> set[str]:
 
 
 def _not_told(_: Damage) -> None:
-    """Whoever asks for a name was told of damage before."""
+    """Drop damage, which whoever asks for a name has been shown before."""
 
 
 def nearest(asked: str, there: Collection[str]) -> str:

@@ -52,7 +52,7 @@ SUMMED = (
 )
 """What traces_by_group.sql asks for."""
 BodyFailed = Callable[[int, StoreFormatError], None]
-"""Told of a body that cannot be decompressed: its row of the batch, and why."""
+"""Called with a body that cannot be decompressed: its row of the batch, and why."""
 
 
 @dataclass(slots=True)

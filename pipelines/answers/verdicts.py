@@ -130,8 +130,8 @@ class BrokerVerdict:
 def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:
     """A verdict for each broker of the configuration, in its order.
 
-    The files of a broker were compared when its start was foretold: of a store that is not there any more the lake has
-    files and neither findings nor a forecast.
+    The lake has the files of a store that is gone, and neither findings nor a forecast: a broker whose start was
+    forecast was also verified.
     """
     compared = lake.version("consistency_findings") is not None
     worst, behind, disk = (_by_broker(lake, sql) for sql in (WORST, BEHIND, DISK))

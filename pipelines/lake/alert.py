@@ -1,8 +1,8 @@
 """The one alert: a JSON document that is posted to `[alert] webhook` of `rocketlens.toml` when something is wrong.
 
-A person's chat takes it as it is: `text` says all of it in one line. An ingest that finds what was told already, and a
-check that failed already, tell nothing again; when it is over, that is told once, with `wrong` false. What was told and
-was not looked at since is neither new nor over.
+A chat takes it as it is: `text` says all of it in one line. An ingest or a check posts its troubles when they are
+not those of its last post, and when all are over, with `wrong` false. A trouble that was not looked at since is neither
+new nor over.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pipelines.objects.both import write_whole
 from pipelines.objects.place import Place
 
 TOLD = "alerted.json"
-"""File of a lake's folder: for each command, the troubles that were told last."""
+"""File of a lake's folder: for each command, the troubles that were posted last."""
 NOT_READ, FAILED = "not_read", "failed"
-"""`Trouble.what` of what is no finding and no check."""
+"""`Trouble.what` of a trouble that is neither a finding nor a check."""
 MOST_TROUBLES = 50
 TIMEOUT_S = 10
 PAUSES_S = (0.0, 1.0, 4.0)
@@ -33,7 +33,7 @@ PAUSES_S = (0.0, 1.0, 4.0)
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """One thing that is wrong.
+    """One trouble: a finding, a failed check, evidence that was not read, or a command that ended with an error.
 
     Attributes:
         what: kind of the finding, name of the check, `not_read`, or `failed` of a command that ended with an error.
@@ -57,7 +57,7 @@ class Alert:
         place: the folder of the lake, or of the store that was verified.
         wrong: whether something is wrong now; false when it is over.
         text: all of it in one line.
-        count: how many things are wrong.
+        count: how many troubles there are.
         troubles: the first MOST_TROUBLES of them.
         source, host, at: `rocketlens`, the machine's name, and when it was posted, ISO 8601 in UTC.
     """
@@ -88,13 +88,14 @@ def tell_of_lake(
     troubles: Sequence[Trouble],
     looked_at: Callable[[Trouble], bool] = lambda told: True,
 ) -> str | None:
-    """Post what is wrong in a lake, unless that was told last; why it could not be, in words, or None.
+    """Post the troubles of a lake, unless the last post had them all and no others.
 
-    What is new stands first. What could not be posted counts as not told.
+    Returns None, or in words why nothing could be posted. New troubles stand first. Troubles that could not be posted
+    count as new the next time.
 
     Args:
-        looked_at: whether a trouble that was told before would be among `troubles` if it were still there; one that was
-            not looked at goes on.
+        looked_at: whether a trouble that was posted before would be among `troubles` if it were still there; a trouble
+            that was not looked at goes on.
     """
     known = _told(lake)
     told = known.get(about, [])
@@ -140,7 +141,8 @@ def _posted(request: Request) -> str | None:
 
 
 def _told(lake: Place) -> dict[str, list[Trouble]]:
-    """What was told last, by command; nothing where that cannot be read: then all of it is told again."""
+    """The troubles that were posted last, by command; empty where the file cannot be read, so that all are posted
+    again."""
     try:
         known = json.loads((lake / TOLD).read_text("utf-8"))
         return {about: [Trouble(**trouble) for trouble in troubles] for about, troubles in known.items()}
@@ -149,7 +151,7 @@ def _told(lake: Place) -> dict[str, list[Trouble]]:
 
 
 def _remember(lake: Place, told: Mapping[str, Sequence[Trouble]]) -> str | None:
-    """Keep what was told; why that was not possible, in words, or None."""
+    """Keep the troubles that were posted. Returns None, or in words why that was not possible."""
     kept = {about: [asdict(one) for one in troubles] for about, troubles in told.items()}
     try:
         write_whole(lake / TOLD, json.dumps(kept))

@@ -29,7 +29,7 @@ GROUP BY ALL ORDER BY ALL
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with a table, and the partition it is in; without one the table itself cannot be read."""
+    """One fault of a table, and the partition it is in; without a partition, the table itself cannot be read."""
 
     table: str
     partition: tuple[str, ...] | None
@@ -96,7 +96,7 @@ def drop(
 
     Args:
         is_held: whether the evidence still holds all that a partition (table, values) was made from.
-        tell: told each table with the parts that were taken out of it, as soon as they are.
+        tell: called with each table and the parts that were taken out of it, as soon as they are.
     """
     left, by_table = [], defaultdict[str, list[Fault]](list)
     for fault in found:

@@ -40,7 +40,7 @@ class Subscription:
         codes: hash codes of tags that match; None: tags do not decide.
         expression: the SQL92 filter; None: none decides.
         reason: why it is not known, or what is odd about it.
-        is_known: whether a message matches can be told.
+        is_known: whether it is known which messages match.
         source: what says so.
     """
 
@@ -57,7 +57,8 @@ UNKNOWN = Subscription(None, reason=NOT_KNOWN, is_known=False)
 
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """Of every group on every topic: what was said of it, else what recordings tell, else what the broker keeps."""
+    """The subscription of every group to every topic: what the user said, else what recordings show, else what the
+    broker keeps."""
 
     kept: Mapping[tuple[str, str], Subscription]
     said: Subscription | None = None

@@ -59,15 +59,17 @@ Row = dict[str, Any]
 def _known_store_of(broker: BrokerSource) -> tuple[Store, StoreKnowledge]:
     """The broker's store, and what is known of it by its configuration, its files, and what its logs say of topics.
 
-    What of the logs cannot be read, the replay of them tells.
+    Parts of the logs that cannot be read are reported by the replay of them, not here.
     """
     store, known = known_store_of(broker)
     return store, replace(known, topic_events=tuple(topic_events(lives_logged(broker))))
 
 
 def finding_rows(broker: BrokerSource, told: SlicedPass | None = None) -> list[Row]:
-    """Rows of `consistency_findings`; none for a store whose files agree. What only the last look at a store found that
-    is written to is left to the next ingest, which finds it again if it is wrong.
+    """Rows of `consistency_findings`; none for a store whose files agree.
+
+    Findings that only the last look at a store in use shows are left to the next ingest, which makes them again if they
+    stand.
 
     `told`: what the first pass found in the parts of the log, where it was read apart.
     """
@@ -96,8 +98,8 @@ def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> li
 
 
 def backlog_rows(broker: BrokerSource) -> list[Row]:
-    """Rows of `backlog`, by the subscriptions that the broker keeps and logs; none where no offsets are stored. Who
-    has the queues, the tables of ownership tell."""
+    """Rows of `backlog`, by the subscriptions that the broker keeps and logs; none where no offsets are stored. The
+    tables of ownership say who has the queues."""
     (store, known), lost = _known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
     if offsets is None:
@@ -238,7 +240,7 @@ def pop_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
 
 
 def trace_event_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
-    """Rows of `trace_events`, of the topics that tell so."""
+    """Rows of `trace_events`, from the topics that hold traces."""
     store, _ = known_store_of(broker)
     yield from trace_batches(store, lambda damage: None, broker=broker.name)
 
@@ -270,4 +272,4 @@ STREAMS: Mapping[str, Callable[[BrokerSource], Iterator[pa.RecordBatch]]] = {
     "popped_messages": pop_batches,
     "trace_events": trace_event_batches,
 }
-"""The same of tables with a row for each message, which come as batches."""
+"""Table -> what makes its rows for one broker as batches, for tables with a row for each message."""

@@ -27,7 +27,7 @@ def kept_lag(
     topic: str | None = None,
     damage: DamageSink,
 ) -> Iterator[dict[str, Any]]:
-    """Rows of `lag` at the instant of each copy, of one group or topic or of all; each damage is told once.
+    """Rows of `lag` at the instant of each copy, of one group or topic or of all; each damage is reported once.
 
     Groups of the broker's own are left out.
     """

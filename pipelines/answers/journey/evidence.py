@@ -218,7 +218,7 @@ def _kept(
 
 
 def commits_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Commit]:
-    """Commits on the message's queue, seen by brokers or told by clients."""
+    """Commits on the message's queue, seen by brokers or logged by clients."""
     clients = _clients_by_connection(facts)
     for fact in facts:
         if not isinstance(fact, OffsetCommitted | OffsetPersisted):
@@ -245,7 +245,8 @@ def pulls_in(facts: Sequence[Fact], message: StoredRecord) -> Iterator[Pull]:
 def _clients_by_connection(facts: Iterable[Fact]) -> dict[tuple[str, str], str]:
     """(broker, `ip:port` of the client) -> the client id that heartbeats on this connection name.
 
-    Names on which several ids were heard are left out: a port is given again, and which client had it then is not told.
+    Addresses on which several ids were heard are left out: a port is used again, and nothing shows which client had it
+    then.
     """
     told: dict[tuple[str, str], set[str]] = {}
     for fact in facts:

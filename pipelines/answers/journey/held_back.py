@@ -62,14 +62,19 @@ def held_back_in_store(
     damage: DamageSink,
     now_ms: int,
 ) -> HeldBack:
-    """Of a message with these records; `popped`: all that were popped. `now_ms`: when the cleaners are looked at."""
+    """The rows of a message with these records, from its store.
+
+    Args:
+        popped: all messages of the store that were popped.
+        now_ms: the instant as of which the cleaners are played.
+    """
     waits = any(record.topic in WAITING.values() for record in records)
     delays = DelayAnswer.of(store, known, damage, now_ms).batches() if waits else ()
     return HeldBack(_of_message(delays, records), _of_message(popped.batches(), records))
 
 
 def held_back_in_lake(lake: Lake, broker: str, records: Sequence[StoredRecord]) -> HeldBack:
-    """Of a message with these records, by the tables of a lake."""
+    """The rows of a message with these records, from the tables of a lake."""
     id_, places = _names(records)
     found: dict[str, list[Row]] = {}
     for table, second in (("delayed_messages", "topic"), ("popped_messages", "group")):

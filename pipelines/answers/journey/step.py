@@ -1,4 +1,4 @@
-"""What a story of a message is made of: the records that carry it, and the steps that are told."""
+"""What the story of a message is made of: the records that carry it, and its steps."""
 
 from __future__ import annotations
 

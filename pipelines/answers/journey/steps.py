@@ -120,7 +120,7 @@ class Trail:
         return of_requests | {row.broker for row in self.intervals}
 
     def of(self, broker: str | None) -> Trail:
-        """With nothing but this broker's recordings."""
+        """The trail with this broker's recordings alone."""
         return replace(
             self,
             commits=[each for each in self.commits if each.broker == broker],

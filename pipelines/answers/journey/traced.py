@@ -1,4 +1,4 @@
-"""Steps that clients told themselves, by message trace: sent, handed to a listener, decided, recalled.
+"""Steps that clients reported by message trace: sent, handed to a listener, decided, recalled.
 
 Their instants are of the clients' clocks.
 """

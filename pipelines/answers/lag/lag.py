@@ -82,7 +82,7 @@ def _with_pops(row: Lag, popped: Set[tuple[str, str]], why: str) -> Lag:
 
 
 def _without_log(row: Lag) -> Lag:
-    """The row, with what only the log could have told as unknown."""
+    """The row, unknown in what only the log could give."""
     return replace(row, reason="; ".join(filter(None, (row.reason, WITHOUT_LOG))))
 
 

@@ -11,10 +11,10 @@ from recovery.query.lag import OffsetTable, popped_topics
 from recovery.scan.log_access import LogAccess
 
 NEWEST = 512
-"""So many of the newest messages are asked of each queue of the revive topic, and of the timer's topic, in which
+"""How many of the newest messages are read from each queue of the revive topic, and of the timer's topic, in which
 checkpoints and acknowledgements wait for the end of the invisible time."""
 KINDS = ("ck", "ack", "bAck")
-"""Of checkpoints and acknowledgements: the last word of their UNIQ_KEY, topic@queue@offset@group@popTime…@kind.
+"""The last word of the UNIQ_KEY of checkpoints and acknowledgements: topic@queue@offset@group@popTime…@kind.
 
 Source: PopMessageProcessor#genCkUniqueId, #genAckUniqueId, #genBatchAckUniqueId @5.0.0, 5.3.3.
 """

@@ -163,14 +163,14 @@ def store_row(at_ms: int, why: str) -> dict[str, Any]:
 
 
 class NewFindings:
-    """The findings of a store that is compared again and again, each told once."""
+    """The findings of a store that is verified again and again, each reported once."""
 
     def __init__(self, known: StoreKnowledge) -> None:
         self._known = known
         self._told = set[tuple[str, str | None, int | None]]()
 
     def rows(self, store: Store, at_ms: int) -> Iterator[dict[str, Any]]:
-        """A row for each finding of the store as it is now that was not told before, worst first."""
+        """A row for each finding of the store as it is now that was not reported before, worst first."""
         from recovery.verify.in_motion import verify_in_motion
 
         for finding in verify_in_motion(store, self._known).findings:

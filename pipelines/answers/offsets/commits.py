@@ -49,7 +49,7 @@ class CorrectedCommits:
         return True
 
     def events(self) -> Iterator[OffsetEvent]:
-        """The corrections with what commits told of them."""
+        """The corrections with what commits show of them."""
         for event, queue_id, lines in zip(self._corrected, self._queue_of, self._evidence, strict=True):
             if len(lines) == 1:
                 yield event
@@ -61,7 +61,8 @@ class CorrectedCommits:
 
 
 def late_commits(record: OffsetRecord, landed: Collection[int], corrected: CorrectedCommits) -> Iterator[OffsetEvent]:
-    """Commits of less than the table had, as far as no reset (`landed`: ids of statements) or correction tells them."""
+    """Commits below the offset that the table had, without those that a reset (`landed`: ids of statements) or a
+    correction explains."""
     admins = {asked.line.by for asked in record.of(LineKind.RESET_REQUESTED)}
     for each in record.of(LineKind.COMMIT_LESS):
         if id(each) in landed or corrected.take(each):
@@ -115,7 +116,7 @@ def rejected_commits(record: OffsetRecord) -> Iterator[OffsetEvent]:
 
 
 def starts_above_commit(record: OffsetRecord, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
-    """Queues whose new owner began above the last commit on record, where no movement in `told` led there."""
+    """Queues whose new owner began above the last commit on record, where no movement in `told` leads there."""
     moves = EventsInTime(told)
     for each in record.of(LineKind.STARTED):
         key, start = key_of(each), each.line.after

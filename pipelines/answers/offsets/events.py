@@ -58,8 +58,7 @@ def events_of(
     *,
     damage: DamageSink,
 ) -> list[OffsetEvent]:
-    """The movements told by a store's files, by what logs and captures say (`record`), and by kept copies of the
-    offset table."""
+    """The movements that a store's files, logs and captures (`record`), and kept copies of the offset table show."""
     copies = [SavedTable(copy.written_ms, copy.offsets) for copy in kept]
     copies = _in_order([*copies, *_tables_of(store, damage)])
     log = LogAccess(store.commitlog)

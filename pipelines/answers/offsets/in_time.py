@@ -1,4 +1,4 @@
-"""Things with a key and a window of time, kept so that those of one key around an instant are found at once."""
+"""Items with a key and a window of time, kept so that those of one key around an instant are found at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 Span = tuple[int, int]
-"""The first and the last instant, epoch ms, at which something can have happened."""
+"""The first and the last instant, epoch ms, at which an item can have happened."""
 
 
 class InTime(Generic[K, T]):
-    """Things by key, each key's in order of time.
+    """Items by key, those of each key in order of time.
 
     Args:
-        key: None: the thing is left out.
-        span: the thing's window of time.
+        key: of an item; where it is None, the item is left out.
+        span: the window of time of an item.
     """
 
     def __init__(self, things: Iterable[T], key: Callable[[T], K | None], span: Callable[[T], Span]) -> None:
@@ -37,12 +37,12 @@ class InTime(Generic[K, T]):
         return self._by_key.get(key, ())
 
     def touching(self, key: K, from_ms: int, until_ms: int) -> Iterator[T]:
-        """Things of one key that can have happened within [from_ms, until_ms]."""
+        """Items of one key that can have happened within [from_ms, until_ms]."""
         kept = self._by_key.get(key, [])
         return (kept[place] for place in self._places(kept, from_ms, until_ms))
 
     def take(self, key: K, from_ms: int, until_ms: int, fits: Callable[[T], bool] = lambda thing: True) -> T | None:
-        """Remove and return the first thing of one key that can have happened within [from_ms, until_ms] and fits."""
+        """Remove and return the first item of one key that can have happened within [from_ms, until_ms] and fits."""
         kept = self._by_key.get(key, [])
         place = next((place for place in self._places(kept, from_ms, until_ms) if fits(kept[place])), None)
         return None if place is None else kept.pop(place)

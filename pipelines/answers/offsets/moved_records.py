@@ -20,7 +20,7 @@ MOST_BODY = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class MovedRecord:
-    """An OFFSET_MOVED_EVENT message: what a 4.x broker told of a corrected pull."""
+    """An OFFSET_MOVED_EVENT message: what a 4.x broker writes of a corrected pull."""
 
     stored_ms: int
     group: str

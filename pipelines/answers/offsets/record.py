@@ -138,7 +138,7 @@ class OffsetRecord:
 
     Attributes:
         statements: in order of time, commits left out.
-        commits: by queue, and by the name of its broker; empty where a line does not tell it.
+        commits: by queue, and by the name of its broker; empty where a line does not name it.
         presence: by group; `covered`: from when to when broker logs speak; `boots`, `stops`: when the broker started
             and was told to stop.
         clients: address -> client id, of connections that a broker's log shows.

@@ -32,7 +32,7 @@ class Resets:
     """The joins over the lines of one set of sources.
 
     Attributes:
-        landed: lines of commits that are told as a reset's rows.
+        landed: lines of commits that the rows of a reset account for.
     """
 
     def __init__(self, record: OffsetRecord, copies: Sequence[SavedTable], ends: Ends) -> None:

@@ -36,7 +36,8 @@ class TableMoves:
         self._pulls = statements_by(key_of, record.of(LineKind.FLOW_CONTROL))
 
     def changes(self, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
-        """What neighbouring tables show and no line told; an offset that goes forward was consumed, mostly."""
+        """Changes that neighbouring tables show and no line of a log does; most offsets that go forward were
+        consumed."""
         lines = EventsInTime(told)
         for old, new in pairwise(self.copies):
             clones = _Clones(old)
@@ -95,7 +96,8 @@ class TableMoves:
         )
 
     def set_beyond_end(self, told: Sequence[OffsetEvent]) -> Iterator[OffsetEvent]:
-        """Offsets that a correction shows beyond the end, that no saved table has, and that nothing told explains."""
+        """Offsets beyond the end that a correction shows, that no saved table has, and that no event of `told`
+        explains."""
         moves = EventsInTime(told)
         for event in told:
             if event.kind is not MoveKind.CORRECTED or event.cause != BEYOND_END or event.queue_id is None:

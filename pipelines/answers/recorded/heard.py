@@ -66,8 +66,8 @@ class Heard:
 
 
 def broker_among(logged: Set[str], owning: Set[str]) -> Set[str] | None:
-    """The name of the store's broker, among those of broker logs and those of the owned queues; None where it cannot be
-    told, nothing where none is named. A log that does not name its broker goes by its folder."""
+    """The name of the store's broker, among those of broker logs and those of the owned queues; None where several are
+    possible, empty where none is named. A log that does not name its broker has the name of its folder."""
     brokers = logged & owning or owning or logged
     return brokers if len(logged) < 2 and len(brokers) < 2 else None
 
