@@ -92,7 +92,7 @@ class SparseQueue:
 
     @property
     def max_position(self) -> int:
-        """The byte behind the last message of the last file, where the log is cut; -1 where that file has no unit.
+        """The byte after the last message of the last file, where the log is cut; -1 where that file has no unit.
 
         Source: SparseConsumeQueue#getMaxPhyOffsetInLog @5.1.1.
         """

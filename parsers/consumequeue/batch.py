@@ -41,7 +41,7 @@ BATCH_UNIT = Layout(
     Field("reserved", "i", "always 0"),
 )
 TERMINATOR = (-1, 0)
-"""physical_offset and msg_size of the unit behind the last one of a compacted queue's file that the next one follows.
+"""physical_offset and msg_size of the unit after the last one of a compacted queue's file that the next one follows.
 Source: SparseConsumeQueue#putEndPositionInfo @5.3.3."""
 BATCH_UNIT_SCHEMA = pa.schema(
     [

@@ -25,7 +25,7 @@ CQ_EXT_UNIT = Layout(
 )
 
 END_OF_FILE = CQ_EXT_SIZE.pack({"unit_size": -1})
-"""Stands behind the last unit of a file that is full."""
+"""Stands after the last unit of a file that is full."""
 END_BLANK = 4
 """Bytes that are kept free at a file's end (END_BLANK_DATA_LENGTH)."""
 MOST_UNIT_BYTES = (1 << 15) - 1

@@ -139,7 +139,7 @@ def report(error: StoreFormatError, on_damage: OnDamage, sink: DamageSink | None
 
 @contextmanager
 def reporting(path: Path, on_damage: OnDamage, sink: DamageSink | None) -> Iterator[None]:
-    """Report an UnreadableFile that is raised inside, as one of that file, and go on behind the block."""
+    """Report an UnreadableFile that is raised inside, as one of that file, and go on after the block."""
     try:
         yield
     except UnreadableFile as refused:

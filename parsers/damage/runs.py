@@ -17,7 +17,7 @@ def runs(mask: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 class JoinedRuns:
     """Runs found piece by piece and told whole: one that goes on in the next piece is told once.
 
-    With `at_once` nothing is held back: the telling raises, and nothing behind a run is to be read before that.
+    With `at_once` nothing is held back: the telling raises, and nothing after a run is to be read before that.
     """
 
     def __init__(self, tell: Callable[[int, int], None], *, at_once: bool = False) -> None:

@@ -53,7 +53,7 @@ def read_entry_index(
     """The units of the index files of a DLedger log, in order, as batches of ENTRY_INDEX_SCHEMA; other files are passed
     over.
 
-    Unwritten units before the first and behind the last written one are neither rows nor damage; those between, and
+    Unwritten units before the first and after the last written one are neither rows nor damage; those between, and
     units that do not stand where their number says, are damage.
 
     Raises, or reports: CorruptRecord, TruncatedRecord (a torn last unit), UnreadableFile.

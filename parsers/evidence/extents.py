@@ -14,7 +14,7 @@ MOST_EXTENTS = 4096
 
 
 def data_end(path: Path) -> int:
-    """A position behind which every byte of the file is zero, without reading any: where its last hole starts.
+    """A position after which every byte of the file is zero, without reading any: where its last hole starts.
 
     The file's size where it does not end in a hole, or where it is in very many pieces.
     Raises UnreadableFile where the system refuses the file.

@@ -163,7 +163,7 @@ def _dledger_index(file: StoreFile, at: int) -> Iterator[Line]:
 
 
 def _one(layout: Layout, name: str, file: StoreFile, at: int) -> Iterator[Line]:
-    """A file of one structure, and the rest behind it."""
+    """A file of one structure, and the rest after it."""
     buf = map_file(file.path)
     if len(buf) < layout.size:
         yield from bytes_line(buf, 0, len(buf), f"less than a {name}", "torn", layout.title)

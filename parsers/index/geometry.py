@@ -53,7 +53,7 @@ def infer_geometry(data: Bytes, likely: Sequence[Geometry] = (), *, written: int
     likely geometry whose chains are proven holds for a file cut short, too.
 
     Args:
-        written: a position behind which every byte is zero (`extents.data_end`), so that none of it need be looked at.
+        written: a position after which every byte is zero (`extents.data_end`), so that none of it need be looked at.
     """
     if len(data) < INDEX_HEADER.size:
         return Inference(None, f"{len(data)} bytes are less than a header")
@@ -83,7 +83,7 @@ def _by_search(data: Bytes, entries: int, end_physical_offset: int, written: int
 
 
 def _candidates(data: Bytes, entries: int, end_physical_offset: int, written: int) -> list[int]:
-    """Slot counts whose chains hold, those that put the last entry behind `written` left out; at most MAX_CANDIDATES.
+    """Slot counts whose chains hold, those that put the last entry after `written` left out; at most MAX_CANDIDATES.
 
     The more entries a file is for, the further in front its last one lies: so the pages that were looked at can go.
     """

@@ -23,7 +23,7 @@ MOMENTS = 3
 """So often a file is asked for its geometry that a broker writes to."""
 AS_GIVEN, AS_OTHERS = "as given", "as the other files"
 _Mapped = tuple[StoreFile, Bytes, int]
-"""A file, its bytes, and a position behind which all of them are zero."""
+"""A file, its bytes, and a position after which all of them are zero."""
 
 
 @dataclass(frozen=True, slots=True)

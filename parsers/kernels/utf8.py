@@ -69,7 +69,7 @@ def _after_run(data: Bytes, at: int, end: int) -> int:
 def copy_repaired(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target.
 
-    Up to 32 bytes behind them may be overwritten, as by `copy`.
+    Up to 32 bytes after them may be overwritten, as by `copy`.
     """
     end = at + size
     while at < end:

@@ -17,7 +17,7 @@ TYPE = Named("trace_type", "", "text", f"what the record tells of: {', '.join(RE
 SURPLUS = Named("surplus", "", "text", "a value that no version is known to write")
 STARTS = tuple(name.encode() + VALUE_END for name in RECORDS)
 JOINED_AT = 7
-"""Values of a SubAfter record behind which another record may follow at once (AccessChannel.CLOUD)."""
+"""Values of a SubAfter record after which another record may follow at once (AccessChannel.CLOUD)."""
 _NAMED = (
     Named("at_ms", "", "time_ms", "when it began, by the client's clock; of SubAfter, when it had ended"),
     Named("region", "", "text", "region of the broker"),

@@ -35,7 +35,7 @@ TRANSACTION_STATES = ("COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "UNKNOW")
 class RecordKind:
     """The fields of one kind of record after its name; `least`: how many of them each record has.
 
-    Fields behind the last are left out, as Java's decoder leaves them out.
+    Fields after the last are left out, as Java's decoder leaves them out.
     """
 
     fields: tuple[str, ...]

@@ -130,7 +130,7 @@ def _database_units(
 
 
 def _end(queues: Mapping[QueueKey, Queue]) -> int:
-    """The CommitLog byte behind the last message of any queue; -1 without one."""
+    """The CommitLog byte after the last message of any queue; -1 without one."""
     pointers = [queue.last_pointer() for queue in queues.values() if isinstance(queue, FileQueue)]
     ends = [pointer.physical_offset + pointer.msg_size for pointer in pointers if pointer is not None]
     summaries = [queue.summary(0) for queue in queues.values() if isinstance(queue, BatchQueue)]

@@ -75,7 +75,7 @@ class Database:
             return value
 
     def first_key(self, family: str, at_least: bytes) -> bytes | None:
-        """The first key at or behind another one. Raises CorruptRecord, UnreadableFile."""
+        """The first key at or after another one. Raises CorruptRecord, UnreadableFile."""
         with self._telling():
             place = self._families[family].iter()
             place.seek(at_least)
@@ -99,7 +99,7 @@ class Database:
             self._require_end(family, after, end)
 
     def _require_end(self, family: str, after: bytes, end: bytes | None) -> None:
-        """A block that cannot be read ends an iteration as if nothing came behind it: only asking again tells."""
+        """A block that cannot be read ends an iteration as if nothing came after it: only asking again tells."""
         place = self._families[family].iter(_read_options(end))
         place.seek(after)
         if not place.valid():

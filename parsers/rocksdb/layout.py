@@ -11,7 +11,7 @@ from parsers.layouts.layout import Field, Layout
 UNITS_FAMILY, OFFSETS_FAMILY = "default", "offset"
 SEPARATOR = 1
 AFTER = 2
-"""Stands behind every key that goes on with a separator: where a queue's keys end (deletions of queues use it too)."""
+"""Stands after every key that goes on with a separator: where a queue's keys end (deletions of queues use it too)."""
 MAX, MIN = b"max", b"min"
 CHECKPOINT_TOPIC = b"CHECKPOINT_TOPIC"
 

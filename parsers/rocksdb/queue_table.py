@@ -64,7 +64,7 @@ class QueueTable:
 
     Attributes:
         limits: by topic and queue, in order of both, those queues that ever got a message.
-        dispatched_to: the CommitLog byte behind the last message dispatched; None where that is not noted.
+        dispatched_to: the CommitLog byte after the last message dispatched; None where that is not noted.
     """
 
     def __init__(self, database: Database, on_error: OnError) -> None:
@@ -203,7 +203,7 @@ def _queue_prefix(topic: bytes, queue_id: int) -> bytes:
 
 
 def _behind(prefix: bytes) -> bytes:
-    """The least key behind every one that begins with a prefix that ends in a separator."""
+    """The least key after every one that begins with a prefix that ends in a separator."""
     return prefix[:-1] + bytes([AFTER])
 
 

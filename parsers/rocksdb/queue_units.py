@@ -20,7 +20,7 @@ from parsers.values.topics import SCHEDULE_TOPIC
 
 DatabaseUnitKind = Literal["unit", "stale", "expired"]
 DATABASE_UNIT_KINDS: tuple[DatabaseUnitKind, ...] = ("unit", "stale", "expired")
-"""`stale`: behind the queue's last message, where a truncation leaves units, and where the next ones come.
+"""`stale`: after the queue's last message, where a truncation leaves units, and where the next ones come.
 `expired`: before its first message, until a compaction drops them."""
 DATABASE_UNIT_SCHEMA = pa.schema([*UNIT_SCHEMA, ("store_timestamp_ms", pa.int64())])
 
@@ -72,7 +72,7 @@ def queue_ends(table: QueueTable, key: QueueKey, commitlog_min: int) -> tuple[in
 
 
 def _first_behind(table: QueueTable, queue: QueueLimits, low: int, physical_offset: int) -> int | None:
-    """The first unit whose record starts at or behind a byte of the CommitLog; missing ones count as before it."""
+    """The first unit whose record starts at or after a byte of the CommitLog; missing ones count as before it."""
     found, high = None, queue.last_queue_offset
     while high >= low:
         middle = (low + high) // 2

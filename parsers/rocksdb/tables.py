@@ -113,7 +113,7 @@ class _Rows:
         return {**content, "dataVersion": version} if version or any(content.values()) else None
 
     def _named_rows(self, table_id: int) -> Content:
-        """Topics or groups: the name in the key, JSON behind the kind of serialization in the value."""
+        """Topics or groups: the name in the key, JSON after the kind of serialization in the value."""
         table: Content = {}
         for key, value in self._records(table_id, ROW_RECORD):
             name, end = _name(key, TABLE_KEY.size)

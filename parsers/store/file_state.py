@@ -31,7 +31,7 @@ class FileState:
         size, modified_ns, inode: what the system says of it; modified_ns in epoch nanoseconds.
         written_until: bytes up to the end of its last written page, by halving; all of a file of no whole pages. In a
             file of a log as many zeros as a message may have (LONGEST_ZEROS) are no end.
-        mark: CRC-32 of its first page, of the last written page and of the page behind: where a broker's next record,
+        mark: CRC-32 of its first page, of the last written page and of the page after it: where a broker's next record,
             queue unit or index entry changes it.
     """
 
@@ -84,7 +84,7 @@ def _mark(place: int, until: int) -> int:
 def _written_until(place: int, size: int, zeros: int) -> int:
     """The end of the last page that is not zeros, found by halving: a broker fills a file from its start.
 
-    Fewer zeros than `zeros` in a row are no end: behind the body of a message that is all zeros the log goes on.
+    Fewer zeros than `zeros` in a row are no end: after the body of a message that is all zeros the log goes on.
     """
     low, high = 0, size // PAGE  # pages before `low` are written, those from `high` on are not
     if size % PAGE or (high and _written_page(place, high - 1, PAGE) is not None):

@@ -40,7 +40,7 @@ class Store:
     `ext_queues` are the ConsumeQueueExt files that units of the queues point into (enableConsumeQueueExt).
     `compaction_logs` are the copies of compacted topics, `compaction_queues` their queues: files of both have one name
     for one another, and need not join.
-    `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, behind those that it wrote
+    `commitlog` is the whole log: of a broker in DLedger mode the files of its DLedger log, after those that it wrote
     before it was switched. `dledger` is what lies beside such a log: its index, currterm, checkpoint.
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
     A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or

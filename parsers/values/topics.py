@@ -75,7 +75,7 @@ def retry_topic_of(
     """Whose a retry or dead letter topic is, by its name (`pop_retry_topics`, `%RETRY%group` of a push consumer).
 
     A `+` is in no name of a group or topic. A `_` may be in both: the name is split between a known group and a known
-    topic, else before the longest known topic, else behind the longest known group; without any it is a push
+    topic, else before the longest known topic, else after the longest known group; without any it is a push
     consumer's.
 
     Args:

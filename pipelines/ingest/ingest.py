@@ -2,7 +2,7 @@
 
 Re-running is idempotent: the rows of a file that changed are replaced in one transaction; the CommitLog file a broker
 still appends to is read on from where its rows in the lake end. A file that changes while it is read is
-read again by the next ingest, even if it looks as before by then; so is one that held rows behind the watermark.
+read again by the next ingest, even if it looks as before by then; so is one that held rows after the watermark.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def drop(
 ) -> list[Fault]:
     """Take faulty parts out of their tables, one transaction for each table; the faults that are left as they are.
 
-    A partition that can be read again goes whole, so that what is read is not put behind a hole. Of any other one only
+    A partition that can be read again goes whole, so that what is read is not put after a hole. Of any other one only
     the parts go that cannot be read: the rest of its rows may be nowhere else.
 
     Args:

@@ -154,7 +154,7 @@ class _Reader:
         yield from self._segment(at_ms, segment)
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Records behind holes that nothing will fill any more."""
+        """Records after holes that nothing will fill any more."""
         for key in list(self._directions):
             yield from self._close(self._last_ms, key)
 

@@ -10,7 +10,7 @@ _MAX_PENDING_SEGMENTS = 1024
 class TcpStream:
     """Takes segments as captured: late, twice, overlapping, or never; gives the bytes in order.
 
-    A hole that stays open while more than 4 MiB (or 1024 segments) arrive behind it was not captured: it is given up.
+    A hole that stays open while more than 4 MiB (or 1024 segments) arrive after it was not captured: it is given up.
     """
 
     def __init__(self, next_seq: int) -> None:
@@ -28,7 +28,7 @@ class TcpStream:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes behind holes."""
+        """Bytes after holes."""
         return self._pending_bytes
 
     def reached(self, seq: int) -> bool:
@@ -36,7 +36,7 @@ class TcpStream:
         return self._ahead(seq) <= 0
 
     def finish(self) -> list[bytes | None]:
-        """What still waits behind holes, at the end of the connection or the capture."""
+        """What still waits after holes, at the end of the connection or the capture."""
         runs: list[bytes | None] = []
         while self._pending:
             runs += self._give_up_hole()

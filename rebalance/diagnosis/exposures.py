@@ -63,7 +63,7 @@ class Exposure:
 
 
 class _Sighting(NamedTuple):
-    """A queue's offset in an owner's hands. `steady`: the owner had left what it was handed behind."""
+    """A queue's offset in an owner's hands. `steady`: the owner had moved on from the offset that it was handed."""
 
     at_ms: int
     queue_offset: int

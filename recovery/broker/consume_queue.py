@@ -86,7 +86,7 @@ class Queue:
 
         The first unit of a file is taken without a look at its size, so that an all-zero file keeps one unit. Ext units
         stay, for the loop returns before it gets to them, but in a queue with files of one unit each that all go: its
-        ext units are cut behind that of the first of the units that were before `log_end`.
+        ext units are cut after that of the first of the units that were before `log_end`.
 
         Raises:
             Hang: files of one unit each: the loop finds no end.

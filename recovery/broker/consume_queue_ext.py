@@ -40,7 +40,7 @@ class ExtQueue:
         self.mapped.truncate_to(self.mapped.files[-1].base_offset + used)
 
     def truncate_after(self, address: int | None) -> None:
-        """End behind the unit at this address; where none is found nothing changes.
+        """End after the unit at this address; where none is found nothing changes.
 
         Raises:
             LoadFailed: the unit goes beyond what is written.
@@ -85,7 +85,7 @@ class ExtQueue:
         return addresses
 
     def _open_file(self, unit_size: int) -> LogFile:
-        """The newest file, or a new one behind it where it has no room for a unit of that size."""
+        """The newest file, or a new one after it where it has no room for a unit of that size."""
         files, size = self.mapped.files, self.mapped.file_size
         last = files[-1] if files else None
         if last is not None and last.wrote_position + unit_size <= size - END_BLANK:

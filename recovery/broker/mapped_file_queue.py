@@ -186,7 +186,7 @@ def list_files(listed: FileList, entries: Sequence[Entry], version: BrokerVersio
 
 
 def why_left_out(listed: FileList) -> str:
-    """Why the files behind some place are not in a list that has `left_out`."""
+    """Why the files after some place are not in a list that has `left_out`."""
     first = listed.left_out[0]
     return f"{first.name} has {first.size} bytes, configured {listed.file_size}"
 

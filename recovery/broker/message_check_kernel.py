@@ -21,7 +21,7 @@ Longs = npt.NDArray[np.int64]
 
 @cached_njit(nogil=True)
 def walk_valid(data: Bytes, at: int, v2: bool, crc: bool, split_values: bool, positions: Longs) -> tuple[int, int]:
-    """How many records from byte `at` on are valid one after another, filling `positions`, and the byte behind them.
+    """How many records from byte `at` on are valid one after another, filling `positions`, and the byte after them.
 
     Stops early at a record that only the readable form can judge: inner-batch numbers, odd properties.
     """

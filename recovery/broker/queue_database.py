@@ -178,7 +178,7 @@ class DatabaseQueue:
         return (noted, None) if found is None else (found.queue_offset, found)
 
     def _search(self, low: int, high: int, physical_offset: int, *, least: bool) -> Limit | None:
-        """The first unit at or behind a byte of the log, or the last before it; see `truncate` for one at that byte.
+        """The first unit at or after a byte of the log, or the last before it; see `truncate` for one at that byte.
 
         Source: RocksDBConsumeQueueTable#binarySearchInCQ.
         """
@@ -210,7 +210,7 @@ class QueueDatabase:
         refused: queues whose last message a truncation could not correct.
         undecided: queues whose end is open: one thread gives them units and another one truncates, at the same time;
             before 5.3.2 also those of which it is unknown whether the broker has them.
-        left_behind: queues that end behind the log's end and that a truncation passes over.
+        left_behind: queues that end after the log's end and that a truncation passes over.
     """
 
     table: QueueTable | None
@@ -242,9 +242,9 @@ class QueueDatabase:
         return self.queues[key]
 
     def truncate(self, log_end: int, is_truncated: Callable[[QueueKey], bool | None]) -> None:
-        """Move the limits back before the log's end; units behind them stay. RocksDBConsumeQueueStore#truncateDirty.
+        """Move the limits back before the log's end; units after them stay. RocksDBConsumeQueueStore#truncateDirty.
 
-        It looks at how far was dispatched: what is dispatched again before may leave queues that end behind `log_end`.
+        It looks at how far was dispatched: what is dispatched again before may leave queues that end after `log_end`.
 
         Args:
             is_truncated: whether the broker truncates a queue; None where that is unknown.
@@ -265,7 +265,7 @@ class QueueDatabase:
                 self.refused.append(key)
 
     def noted_behind(self, log_end: int) -> list[QueueKey]:
-        """The queues whose last message was noted at or behind a byte of the log before the start."""
+        """The queues whose last message was noted at or after a byte of the log before the start."""
         noted = {} if self.table is None else self.table.limits
         return [key for key, each in noted.items() if each.last is not None and each.last.physical_offset >= log_end]
 

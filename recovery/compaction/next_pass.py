@@ -170,7 +170,7 @@ def _newest(codes: Longs, queue_offset: Longs, is_new: npt.NDArray[np.bool_], ke
 
 
 def _drop_disorder(queue_offset: Longs, fate: npt.NDArray[np.int8], is_read: npt.NDArray[np.bool_]) -> None:
-    """A message that is not behind the last one kept is taken for one that is there already."""
+    """A message that is not after the last one kept is taken for one that is there already."""
     kept = np.flatnonzero(is_read & (fate == Fate.KEPT))
     offsets = queue_offset[kept]
     behind = offsets[1:] > np.maximum.accumulate(offsets)[:-1]

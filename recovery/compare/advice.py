@@ -110,7 +110,7 @@ def missing_records(name: str, pairs: Sequence[Pair]) -> dict[str, int]:
 
 
 def only_of(pair: Pair, name: str) -> int:
-    """Records that one of a pair has and the other has not: before, within and behind what both have."""
+    """Records that one of a pair has and the other has not: before, within and after what both have."""
     return pair.side(name).head.records + _younger_of(pair, name)
 
 

@@ -29,7 +29,7 @@ class Member:
     """One replica as its files show it.
 
     Attributes:
-        log_begin, log_end: first byte of the log and the byte behind its last record; None without one.
+        log_begin, log_end: first byte of the log and the byte after its last record; None without one.
         abort_present: its last shutdown was not in order, so that bytes it had not forced to disk may be gone.
         terms: entries of a DLedger log by term. `committed_index`: up to which entry the node knew them committed.
     """
@@ -194,7 +194,7 @@ def _first(
     logs: Mapping[str, LogBytes],
     files: Sequence[StoreFile],
 ) -> RecordDifference | None:
-    """The first altered record, else the first record behind what both have, where both have one."""
+    """The first altered record, else the first record after what both have, where both have one."""
     if altered:
         return min(altered, key=lambda record: record.begin)
     if history.relation not in (Relation.DIVERGED, Relation.UNREADABLE) or history.agreed_until is None:

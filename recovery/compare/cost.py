@@ -59,7 +59,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One replica in a pair: its name, tables, and messages behind the last record that both have."""
+    """One replica in a pair: its name, tables, and messages after the last record that both have."""
 
     name: str
     tables: Tables
@@ -111,7 +111,7 @@ def _cost(keep: Kept, other: Kept, place: OffsetKey) -> Cost:
 
 
 def _unread(given_up: QueueShare, offset: int | None) -> int:
-    """Messages of a queue's share, which follow one another, at or behind an offset."""
+    """Messages of a queue's share, which follow one another, at or after an offset."""
     return min(given_up.messages, max(0, given_up.last_queue_offset + 1 - max(offset or 0, 0)))
 
 

@@ -24,7 +24,7 @@ class Cut:
 
     Attributes:
         consistent_point: the byte up to which their epochs agree; None where they share none, and it copies nothing.
-        records, messages: what the slave cuts behind that; the master sends again what it has of them.
+        records, messages: what the slave cuts after that; the master sends again what it has of them.
         is_aligned: a record begins at the point, or nothing is to be cut: otherwise the broker refuses to cut, and
             copies nothing.
     """
@@ -52,7 +52,7 @@ def consistent_point(slave: Sequence[Epoch], slave_end: int, master: Sequence[Ep
     """The byte up to which the epochs of two replicas agree; None where they share none.
 
     Of the slave's newest epoch that the master has with the same start, the smaller of the two ends. An epoch that is
-    still open ends where its replica's log does, if it does not begin behind that.
+    still open ends where its replica's log does, if it does not begin after that.
     """
     masters = {entry.epoch: entry for entry in master}
     for entry in sorted(slave, key=lambda entry: -entry.epoch):

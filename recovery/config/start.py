@@ -47,7 +47,7 @@ class ConfigStart:
     """What a start makes of config/.
 
     Attributes:
-        loads: all of them, in order, those behind the one that refuses too.
+        loads: all of them, in order, those after the one that refuses too.
         refused: the first whose false result stops the broker.
         has_files: config/ tells that a broker ran here; without it the store's classes are looked at by themselves, and
             nothing counts as missing.

@@ -313,7 +313,7 @@ def _expired(held: Held, fates: Fates, progress: Progress, store: Store) -> dict
 
 
 def _first_kept(store: Store, queue_id: int, log_start: int) -> int:
-    """The number behind the last message of a level's queue that its units place before the log, and the number of the
+    """The number after the last message of a level's queue that its units place before the log, and the number of the
     queue's first unit where that is higher; 0 where no unit can be read."""
     first: int | None = None
     for file in store.queues.get((SCHEDULE_TOPIC, queue_id), ()):

@@ -36,7 +36,7 @@ REAL_TOPIC, ID = 0, 1
 """Places of the two names that every story asks for; its own follow."""
 NUMBER, HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, ID_OFFSET = 0, 1, 2, 3, 4
 """What is kept of a property: the number it is, a hash of it, hashes of what stands before its first `+` (NONE without
-one) and behind it (all of it without one), the physical offset in the message id it is."""
+one) and after it (all of it without one), the physical offset in the message id it is."""
 NONE = -1
 PLUS = 0x2B
 OFFSET_DIGITS = 16

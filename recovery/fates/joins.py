@@ -30,7 +30,7 @@ def firsts(numbers: Longs, places: Longs, count: int) -> Longs:
 
 
 def first_after(numbers: Longs, places: Longs, others: Longs, at: Longs) -> Longs:
-    """For each row the row of `others` with its number and the smallest place `at` behind its own, NONE without one."""
+    """For each row the row of `others` with its number and the smallest place `at` after its own, NONE without one."""
     return _beside(numbers, places, others, at, 0)
 
 

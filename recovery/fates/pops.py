@@ -63,7 +63,7 @@ class Pops(NamedTuple):
             acknowledgement without a checkpoint that one.
         checkpoints: how many name the message.
         delivered: the record that is the last checkpoint in the revive topic, a row of those held.
-        acked: the first acknowledgement of the last checkpoint; copy: the message in the retry topic, behind the last
+        acked: the first acknowledgement of the last checkpoint; copy: the message in the retry topic, after the last
             checkpoint. Rows of those held.
         message: the message itself, a row of the messages.
         is_done: the revive service is done with the last checkpoint, by its offset.
@@ -124,7 +124,7 @@ def pops(
 def _stated_states(stated: StatedPops, offsets: Offsets) -> Codes:
     """Acknowledged where the file says so, unknown below the group's stored offset, else in flight.
 
-    An orderly pop stores its own start, and an acknowledgement what comes behind it: an offset past the message is
+    An orderly pop stores its own start, and an acknowledgement what comes after it: an offset past the message is
     newer than the file, or was set by hand. A pop that kvStore keeps has its offset put past it by the next pop.
     Source: PopMessageProcessor#popMsgFromQueue, ConsumerOrderInfoManager#commitAndNext @5.3.3.
     """
@@ -206,7 +206,7 @@ def _pops(log: ReviveLog, messages: Held, done: Mapping[tuple[str, int], int] | 
 def _deliveries_before(alike: Longs, placed: Longs, is_delivered: Mask) -> Longs:
     """A number for each entry that grows with every delivery to the revive topic among those alike, in log order.
 
-    Each delivery ends a checkpoint: what is alike behind it was written anew (rePutCK before 5.3.1 says nothing of it).
+    Each delivery ends a checkpoint: what is alike after it was written anew (rePutCK before 5.3.1 says nothing of it).
     """
     order, before = np.lexsort((placed, alike)), np.empty(len(alike), np.int64)
     ends = is_delivered[order].astype(np.int64)
@@ -251,7 +251,7 @@ def _rows_at(messages: Held, topics: Sequence[str], named: tuple[Longs, Longs, L
 
 
 def _copies(log: ReviveLog, messages: Held, entry: Longs, message: Longs) -> Longs:
-    """The first copy of each message in its retry topic behind its last checkpoint, of one more in reconsumeTimes; of
+    """The first copy of each message in its retry topic after its last checkpoint, of one more in reconsumeTimes; of
     a suspended checkpoint of as many (PopReviveService#reviveRetry @5.5.0)."""
     entries, columns, found = log.entries, log.held.columns, np.full(len(entry), NONE, np.int64)
     has = np.flatnonzero(message != NONE)

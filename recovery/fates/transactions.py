@@ -182,7 +182,7 @@ class _Halves:
         return first
 
     def same_message(self, rows: Longs) -> Longs:
-        """Of each transaction the first of these records with its id, behind its first half."""
+        """Of each transaction the first of these records with its id, after its first half."""
         columns, first = self.held.columns, np.full(self.count, NONE, np.int64)
         if not len(self.order) or not len(rows):
             return first

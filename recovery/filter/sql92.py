@@ -53,7 +53,7 @@ def parse_sql92(text: str, version: BrokerVersion) -> Expression:
     Raises:
         InvalidFilter: a broker refuses it.
         FilterTooLarge: it nests deeper than `DEEPEST`, or has more than `MOST_PARTS`.
-    Source: SelectorParser.jj#JmsSelector @4.1.0: the text may go on behind the condition.
+    Source: SelectorParser.jj#JmsSelector @4.1.0: the text may go on after the condition.
     """
     keywords = KEYWORDS | TEXT_KEYWORDS if version.filters_by_parts_of_texts else KEYWORDS
     expression = _condition(_Parser(Tokens(text, keywords)).alternatives())

@@ -1,7 +1,7 @@
-"""The tokens of an SQL92 filter, one at a time: the parser looks at one token ahead and at nothing behind it.
+"""The tokens of an SQL92 filter, one at a time: the parser looks at one token ahead and at nothing after it.
 
 That matters: RocketMQ's parser does not ask for the end of the text, so that `a = 1 whatever` is the filter `a = 1`,
-and only a first token behind it that is none makes the filter invalid.
+and only a first token after it that is none makes the filter invalid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a start loses for good: messages behind the log's new end, messages that no queue or no index will have.
+"""What a start loses for good: messages after the log's new end, messages that no queue or no index will have.
 
 Found by reading, before and after: the records that still lie in the files, the units the queues had, the units and
 index files they will have.
@@ -88,7 +88,7 @@ def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
 
 
 def _beyond_the_end(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
-    """Records that lie behind the log's new end, and units that pointed to bytes which are none any more."""
+    """Records that lie after the log's new end, and units that pointed to bytes which are none any more."""
     memory = played.memory
     units = _units_behind(played, memory.commitlog.max_offset)
     positions: list[int] = []
@@ -166,7 +166,7 @@ class _Units:
 
 
 def _units_behind(played: Restart, log_end: int) -> _Units:
-    """Units of the queues as they were that point at or behind the log's end. Memory: 24 bytes for each."""
+    """Units of the queues as they were that point at or after the log's end. Memory: 24 bytes for each."""
     folder, queues = played.memory.evidence.database, played.memory.evidence.queues
     keys = list(queues if folder is None else folder.limits)
     found = _behind_in_files(played, keys, log_end) if folder is None else _behind_in_database(folder, keys, log_end)
@@ -266,7 +266,7 @@ def _why_not_dispatched(played: Restart) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _IndexCover:
-    """What the index held before the start: nothing behind `end`, and `deleted` in files that go (sorted)."""
+    """What the index held before the start: nothing after `end`, and `deleted` in files that go (sorted)."""
 
     end: int
     deleted: Longs

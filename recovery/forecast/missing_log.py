@@ -1,4 +1,4 @@
-"""Bytes of the log that no file has although the log goes on behind them: a start neither loses nor brings them back.
+"""Bytes of the log that no file has although the log goes on after them: a start neither loses nor brings them back.
 
 Source: MappedFileQueue#load, #checkSelf @4.9.8, 5.3.3: a gap between two files is logged and nothing more.
 """

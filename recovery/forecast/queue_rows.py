@@ -83,7 +83,7 @@ class Renumbered:
     """One queue.
 
     Attributes:
-        was_next_queue_offset: the number behind the queue's last unit before the start.
+        was_next_queue_offset: the number after the queue's last unit before the start.
         next_queue_offset: the number that the next message gets after it.
         skipping: the groups whose committed offset is beyond that.
     """
@@ -114,7 +114,7 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
 
 
 def _end(before: Evidence, key: QueueKey, log_end: int) -> int:
-    """The number behind the last unit of a message before the log's end, 0 without one."""
+    """The number after the last unit of a message before the log's end, 0 without one."""
     for entry in reversed([entry for entry in before.queues[key] if entry.number is not None]):
         offsets, sizes, base = units_of(entry)
         written = np.flatnonzero((offsets >= 0) & (sizes > 0) & (offsets < log_end))
@@ -166,7 +166,7 @@ def unit_repairs(played: Restart, queues: Sequence[Renumbered]) -> Iterator[Repa
     """The one repair of all these queues that can be mended so; nothing where none can.
 
     A refused unit of an expired message gets the bytes of the unit beside it. Both lead to messages before the log's
-    first byte, which no pull gets any more: all that changes is that the queue's recovery goes on behind it.
+    first byte, which no pull gets any more: all that changes is that the queue's recovery goes on after it.
     """
     memory = played.memory
     store, size, log_min = memory.evidence, memory.settings.consume_queue_file_size, memory.commitlog.min_offset

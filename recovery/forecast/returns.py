@@ -1,6 +1,6 @@
 """What a start brings back: messages of deleted topics and former lives that dispatch gives a queue again.
 
-Dispatch knows no deletions: it makes units for every record behind the point where it starts, so that a start after a
+Dispatch knows no deletions: it makes units for every record after the point where it starts, so that a start after a
 crash may give a deleted topic its queues back (apache/rocketmq issue 1852), or a queue that its topic has no more.
 """
 

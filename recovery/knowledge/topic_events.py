@@ -52,7 +52,7 @@ NOTHING_LOGGED = Logged()
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """One deletion; `created`: the creation behind it, before any other deletion."""
+    """One deletion; `created`: the creation after it, before any other deletion."""
 
     event: TopicEvent
     created: TopicEvent | None
@@ -90,7 +90,7 @@ class TopicLog:
         return before[-1] if before and before[-1].kind == "created" else None
 
     def created_behind(self, time_ms: int) -> TopicEvent | None:
-        """The creation behind an instant that no other line follows."""
+        """The creation after an instant that no other line follows."""
         last = self._events[-1] if self._events else None
         return last if last is not None and last.kind == "created" and last.from_ms > time_ms else None
 

@@ -21,7 +21,7 @@ from recovery.scan.kernel import Longs
 
 @dataclass(slots=True)
 class _Cut:
-    """A place where a topic may have been created again: behind `after`, at or before `at` (epoch ms `at_ms`).
+    """A place where a topic may have been created again: after `after`, at or before `at` (epoch ms `at_ms`).
 
     `queues` start again, each at a place of its own.
     """
@@ -34,7 +34,7 @@ class _Cut:
     deletion: Deletion | None = None
 
     def of_queue(self, queue_id: int) -> int:
-        """The place from which on messages of a queue are behind the cut."""
+        """The place from which on messages of a queue are after the cut."""
         return self.queues.get(queue_id, self.at)
 
 
@@ -94,7 +94,7 @@ class Topic:
         return cuts
 
     def _placed(self, cut: _Cut) -> _Cut:
-        """The cut before the first message that belongs behind it: queues that only start there start the new life."""
+        """The cut before the first message that belongs after it: queues that only start there start the new life."""
         rows = np.concatenate(list(self.stretches.values()))
         ends = rows[(rows[:, FIRST_AT] <= cut.after) & (rows[:, LAST_AT] < cut.at), LAST_AT]
         cut.after = max(cut.after, int(ends.max(initial=cut.after)))
@@ -204,7 +204,7 @@ class Topic:
         )
 
     def _without_message(self, last: TopicLife) -> Iterator[TopicLife]:
-        """The life that was created behind the last one with messages, as the log says."""
+        """The life that was created after the last one with messages, as the log says."""
         created = None if last.latest_ms is None else self.log.created_behind(last.latest_ms)
         is_named = self.config.names is None or self.topic in self.config.names
         if last.state == "deleted" and created is not None and is_named:
@@ -213,7 +213,7 @@ class Topic:
             yield TopicLife(self.topic, life, "recreated", end, end, (), 0, None, None, True, ground, logged)
 
     def _ended_by(self, latest_ms: int, before: Deletion | None) -> Deletion | None:
-        """The logged deletion behind the last message of the last life; `before`: the one that it follows."""
+        """The logged deletion after the last message of the last life; `before`: the one that it follows."""
         behind = (d for d in self.log.deletions if d != before and d.over_ms >= latest_ms)
         return next(behind, None)
 

@@ -95,7 +95,7 @@ class TopicLife:
         life: 1 is the first one that the log knows of.
         state: `alive`, or `recreated` where it follows a deletion; `deleted`; `vanished`: its queues are gone, and the
             store does not show that somebody deleted it.
-        first_physical_offset, end_physical_offset: its messages start at or behind the one, and end at the other.
+        first_physical_offset, end_physical_offset: its messages start at or after the one, and end at the other.
         earliest_ms, latest_ms: store times, epoch ms; None of a life without a message.
         logged: what a log of the broker says of it.
         certain: nothing else explains what is there.
@@ -199,7 +199,7 @@ class TopicLives:
         return {key: first for key, first in firsts.items() if key not in self.restarted}
 
     def living_end(self, key: QueueKey, log_end: int) -> int | None:
-        """The number behind the last living message of a queue, None where none lives; `log_end`: behind all."""
+        """The number after the last living message of a queue, None where none lives; `log_end`: after all."""
         if key not in self.living_from:
             return log_end
         last = self.topics[key[0]][-1] if key not in self.restarted else None

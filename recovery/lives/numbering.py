@@ -30,7 +30,7 @@ and last record start and where the last one ends, the earliest and latest store
 FIELDS = 9
 FEW_QUEUES = 1 << 10
 MOST_JUMPS = 1 << 16
-"""Stretches of a log behind which a jump starts no other one: a log that lost so much shows no lives."""
+"""Stretches of a log after which a jump starts no other one: a log that lost so much shows no lives."""
 
 Numbering = dict[QueueKey, Longs]
 """The stretches of each queue of single messages, in log order: rows of the columns above."""
@@ -133,7 +133,7 @@ def joined_numbering(parts: Iterable[Numbering]) -> Numbering:
 
 
 def _joined(before: Longs, behind: Longs) -> Longs:
-    """The stretches of one queue; the first one behind goes on with the last one before where its numbers do."""
+    """The stretches of one queue; the first one after goes on with the last one before where its numbers do."""
     if behind[0, FIRST] != before[-1, LAST] + 1:
         return np.concatenate((before, behind))
     return np.concatenate((before[:-1], [together(before[-1], behind[0])], behind[1:]))

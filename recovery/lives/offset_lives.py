@@ -85,7 +85,7 @@ def doubtful_offsets(lives: TopicLives, offsets: GroupOffsets, ends: QueueEnds) 
 
 
 def _former_ends(lives: TopicLives, topic: str) -> dict[int, int]:
-    """queue_id -> the offset behind the last message that any former life of a topic had there."""
+    """queue_id -> the offset after the last message that any former life of a topic had there."""
     found: dict[int, int] = {}
     for life in lives.topics.get(topic, ())[:-1]:
         for queue in life.queues:

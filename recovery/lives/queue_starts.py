@@ -49,7 +49,7 @@ class QueueStarts:
     def _starts_in_gap(self, queue_id: int, before: Longs, row: Longs) -> bool:
         """Whether the queue started again among messages that the log lost between two stretches of rising numbers.
 
-        Its units of the numbers before then lead to bytes between the two, and the next one to the message behind.
+        Its units of the numbers before then lead to bytes between the two, and the next one to the next message.
         """
         if self._place(queue_id, int(row[FIRST])) != row[FIRST_AT]:
             return False
@@ -60,7 +60,7 @@ class QueueStarts:
     def _starts_again(self, queue_id: int, before: Longs, row: Longs) -> bool:
         """Whether the queue itself started again: its unit of that number says so; without it, its numbers do.
 
-        Where the unit before it is of a message before it, the queue only went on behind a damaged number.
+        Where the unit before it is of a message before it, the queue only went on after a damaged number.
         """
         if row[FIRST_AT] <= before[LAST_AT]:
             return False  # bytes that were read twice: two files of the log claim one place

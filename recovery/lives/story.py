@@ -217,7 +217,7 @@ def _by_life(
 
 
 def _again(events: Iterable[LifeEvent]) -> Iterator[LifeEvent]:
-    """The events of one name, a creation behind a deletion being one again."""
+    """The events of one name, a creation after a deletion being one again."""
     deleted = False
     for event in sorted(events, key=_order):
         again = event.happening is Happening.CREATED and deleted

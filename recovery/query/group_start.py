@@ -32,7 +32,7 @@ class QueueNow:
     Attributes:
         minimum, maximum: as this version answers them.
         first_place: where the message of queue offset 0 starts in the log, None without a unit for it.
-        log_end: where the log ends: the byte behind its last record.
+        log_end: where the log ends: the byte after its last record.
         at_timestamp: what the broker's search by time finds for the client's timestamp; None: not asked.
     """
 
@@ -66,7 +66,7 @@ def group_start(queue: QueueNow, policy: Policy, version: BrokerVersion, memory_
 
     Args:
         memory_bytes: of the broker's machine; before 5.1.0 a queue that begins at 0 is read from there as long as the
-            log behind its first message is not larger than IN_MEMORY_PERCENT of it.
+            log after its first message is not larger than IN_MEMORY_PERCENT of it.
     Example: minimum 0, maximum 75, 4.9.7, 16 GiB and a log of 1 GiB -> begins at 0 whatever the policy says.
     """
     own, unknown = _by_policy(queue, policy)

@@ -68,7 +68,7 @@ def uncovered(
 
 
 def _outside(files: Sequence[StoreFile], log: LogAccess, opened: Sequence[OpenIndex]) -> Iterator[Range]:
-    """The parts of the log before, between and behind the spans of the index files."""
+    """The parts of the log before, between and after the spans of the index files."""
     if not files:
         return
     end = (files[-1].base_offset or 0) + files[-1].size

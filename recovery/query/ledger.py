@@ -100,7 +100,7 @@ def painted(layers: Sequence[Layer], before: Layer, between: Layer) -> list[Ledg
 
     Args:
         before: the state of offsets that no layer holds, before the first that one does; its own ranges do not count.
-        between: the same for those behind.
+        between: the same for those after.
     Example: layers [5, 8) stored and [7, 9) damaged -> [0, 5) as `before`, [5, 8) stored, [8, 9) damaged.
     """
     end = max((layer.end for layer in layers), default=0)

@@ -30,7 +30,7 @@ def broker_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: i
     the first message is searched by halves, which passes over it where units are out of order.
 
     A broker counts the pre-blanks that a queue begins with; here its first message follows them. A queue of batches
-    begins behind the deleted messages that its first file begins with.
+    begins after the deleted messages that its first file begins with.
 
     Args:
         files: the queue's files in offset order; none for a queue that a database keeps.

@@ -34,13 +34,13 @@ NOWHERE = Pointer(-1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far a store had come when it was looked at. All are physical offsets, of the byte behind.
+    """How far a store had come when it was looked at. All are physical offsets of the byte after what they name.
 
     Attributes:
         physical_offset: messages that start before it are in the log, in their queues and in the index, as far as they
-            ever come there. What starts at it or behind it is in progress.
-        log_end: behind the last record of the log.
-        dispatched_to: behind the newest message that a queue has; 0 without any.
+            ever come there. What starts at it or after it is in progress.
+        log_end: after the last record of the log.
+        dispatched_to: after the newest message that a queue has; 0 without any.
     """
 
     physical_offset: int
@@ -49,11 +49,11 @@ class Watermark:
 
 
 def watermark(store: Store) -> Watermark:
-    """How far a store has come, asked of the newest units of its queues and of the log behind them.
+    """How far a store has come, asked of the newest units of its queues and of the log after them.
 
-    Where the log goes on behind the newest message that a queue has, the store is looked at a little longer: dispatch
+    Where the log goes on after the newest message that a queue has, the store is looked at a little longer: dispatch
     of a broker that writes is on its way there, and the watermark is that message. In a store that stands still nothing
-    is on its way: what no queue has is missing there, and the watermark lies behind all there is.
+    is on its way: what no queue has is missing there, and the watermark lies after all there is.
     """
     newest, highest = _newest_units(store)
     end = log_end_from(store, newest.physical_offset + newest.msg_size)
@@ -70,7 +70,7 @@ def dispatched_before(store: Store) -> int:
 
 
 def summary_before(queue: Queue, summary: QueueSummary, until: int) -> QueueSummary:
-    """What a queue's files say about it, as if no message were there that starts at `until` or behind it.
+    """What a queue's files say about it, as if no message were there that starts at `until` or after it.
 
     A queue of batches, whose messages are not found by number, is left as it is.
     """
@@ -135,7 +135,8 @@ def _last_units(queues: StoreQueues) -> Iterator[Pointer]:
 
 
 def log_end_from(store: Store, physical_offset: int) -> int:
-    """Behind the last record of the log, which is read from a place on; that place, where none is behind it."""
+    """The byte after the last record of the log, which is read from a place on; that place, where no record follows
+    it."""
     end = max(physical_offset, store.log_start)
     for file in store.commitlog:
         base = file.base_offset or 0

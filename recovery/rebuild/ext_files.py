@@ -1,6 +1,6 @@
 """Write the ext units of a rebuilt store: the queues' tags codes move to consumequeue_ext/, addresses take their place.
 
-Every message that is dispatched gets an ext unit behind the last one of its queue; one that does not fit into the rest
+Every message that is dispatched gets an ext unit after the last one of its queue; one that does not fit into the rest
 of a file goes to the next file, and a short of -1 ends the former. Lightweight queues and BatchCQs have no ext units.
 Source: ConsumeQueue#putMessagePositionInfoWrapper, ConsumeQueueExt#put, #fullFillToEnd @4.2.0 - 5.3.3.
 """
@@ -98,7 +98,7 @@ class _Writer:
         return done + len(rows), int(np.count_nonzero(times < newest))
 
     def _append(self, key: QueueKey, ext: npt.NDArray[np.void], size: int, done: int) -> Longs:
-        """Write units behind the `done` ones of the queue; the byte in the queue's ext files where each starts."""
+        """Write units after the `done` ones of the queue; the byte in the queue's ext files where each starts."""
         folder = self._folder(FOLDER, key)
         folder.mkdir(parents=True, exist_ok=True)
         per_file = (self._file_size - END_BLANK) // size

@@ -59,7 +59,7 @@ class ScanTotals:
         self.invalid = [*self.invalid, *physical_offsets][:LONGEST_LIST]
 
     def add(self, behind: ScanTotals) -> None:
-        """Take in what the part behind this one left."""
+        """Take in what the next part left."""
         self.records, self.covered = self.records + behind.records, self.covered + behind.covered
         self.numbering = joined_numbering((self.numbering, behind.numbering))
         self.note_invalid(behind.invalid)

@@ -31,7 +31,7 @@ class LogAccess:
                 self._buffers.append(buffer)
         self.min_physical_offset = self._bases[0] if self._bases else 0
         self.missed: int | None = None
-        """A place at or behind the log's start that was asked for last, and that no file holds."""
+        """A place at or after the log's start that was asked for last, and that no file holds."""
 
     def place(self, physical_offset: int) -> tuple[memoryview, int] | None:
         """The file that holds this byte of the log, and the byte's position in it."""

@@ -1,6 +1,6 @@
 """The records of a whole log in physical order, in runs that bound memory, with everything that is no record named.
 
-A record belongs to the log when it is well-formed and stands where it says. Where reading goes on behind bytes that are
+A record belongs to the log when it is well-formed and stands where it says. Where reading goes on after bytes that are
 none is decided in `parsers.commitlog.files.salvage`.
 """
 
@@ -93,7 +93,7 @@ def runs_between(
     crc: bool = False,
     releases: bool = True,
 ) -> Iterator[LogRun]:
-    """The runs of the records of a slice [start, end) of a file, and the gaps behind them.
+    """The runs of the records of a slice [start, end) of a file, and the gaps after them.
 
     A run has at most so many records, with `crc` they come with a verdict on their CRCs.
     A slice begins at the first record that proves itself. So slices that a file is cut into, at any bytes, have its

@@ -27,7 +27,7 @@ LENGTH_NEGATIVE = 1 + max(CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG)
 
 @cached_njit(nogil=True, _nrt=False)
 def walk(data: Bytes, at: int, base_offset: int, header: int, positions: Longs) -> tuple[int, int]:
-    """Fill `positions` with messages that follow one another from byte `at`, each behind `header` bytes; returns how
+    """Fill `positions` with messages that follow one another from byte `at`, each after `header` bytes; returns how
     many, and where the next header would start: where `positions` is full, or where no well-formed message stands that
     says it stands there."""
     count = 0

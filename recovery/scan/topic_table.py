@@ -26,7 +26,7 @@ PRIME, MASK, WORD = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF, 8
 
 
 class TopicArrays(NamedTuple):
-    """The table as compiled code reads it, with room behind the codes that are given.
+    """The table as compiled code reads it, with room after the codes that are given.
 
     `slots` (a power of two, open addressing) holds codes or ABSENT; name of code c is `names[ends[c] : ends[c + 1]]`;
     `seeds[c]` is the Java hash of `topic#`, `tag_seeds[c]` of `topic#T#`, MALFORMED for a name that is not UTF-8;

@@ -31,7 +31,7 @@ Chooser = Callable[[Longs, Longs], Mask]
 class _Walk:
     """Where reading stands: a file and the end of its last valid record.
 
-    `read_at` is where Java's buffer stands: apart from `position` behind a record whose sizes do not add up.
+    `read_at` is where Java's buffer stands: apart from `position` after a record whose sizes do not add up.
     """
 
     file: LogFile
@@ -76,7 +76,7 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
 
 
 def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
-    """Messages behind this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset; a database
+    """Messages after this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset; a database
     answers what it notes. RocksDBConsumeQueueStore#getDispatchFromPhyOffset."""
     if memory.database is not None or clean_exit or not memory.version.keeps_dispatched_offset:
         return memory.max_queued_offset()

@@ -22,7 +22,7 @@ NEXT_FILE, UNWRITTEN, BROKEN = range(3)
 
 @cached_njit(nogil=True, _nrt=False)
 def walk_entries(data: Bytes, at: int, base_offset: int, last_index: int, last_term: int) -> tuple[int, int, int, int]:
-    """Walk from byte `at` on, behind an entry of this number and term (-1: none).
+    """Walk from byte `at` on, after an entry of this number and term (-1: none).
 
     Returns: where it stops, the number and term of the last entry, and why it stops. Of a blank only the magic counts.
     """

@@ -1,6 +1,6 @@
 """The queue offsets that go to the next messages, made anew when a broker has loaded.
 
-From the queues' ends; under duplicationEnable they are raised by the messages behind the confirmed offset.
+From the queues' ends; under duplicationEnable they are raised by the messages after the confirmed offset.
 Source: ConsumeQueueStore#recoverOffsetTable, #compensateForHA, DefaultMessageStore#selectOneMessageByOffset
 @5.3.1, 5.3.3, 5.5.1; DefaultMessageStore#recoverTopicQueueTable @4.9.8.
 """

@@ -146,7 +146,7 @@ class Redispatch:
         return True
 
     def _read_zeros(self, readable_bytes: int) -> bool:
-        """What a file has behind its stored bytes, where a repair lengthens it: no record begins there."""
+        """What a file has after its stored bytes, where a repair lengthens it: no record begins there."""
         zeros = memoryview(bytes(min(readable_bytes, RECORD_START.size)))
         self._give_up(readable_bytes, self.check.at(zeros, 0, crc=False, read_body=False))
         return False

@@ -44,7 +44,7 @@ class TieredQueueState:
 
     Attributes:
         path_broker: as the path of its segments names it.
-        min_queue_offset, handed_to: the first one and the one behind the last that the tiered store has.
+        min_queue_offset, handed_to: the first one and the one after the last that the tiered store has.
         waiting: messages of the broker's queue that are not handed over yet.
         segments, size: of both kinds, by the metadata.
         found: segments that have a file in the folder.

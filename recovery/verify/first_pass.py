@@ -201,7 +201,7 @@ def _no_chains(entries: FileEntries) -> None:
 
 
 def _live(entries: FileEntries, least: int, first: int, end: int) -> Longs:
-    """Those entries of a span whose records start at or behind a place."""
+    """Those entries of a span whose records start at or after a place."""
     numbers = np.empty(min(end - first, 1 << 16), np.int64)
     count = live_entries(entries.file.data, entries.file.entry_at(0), first, end, least, numbers)
     if count > len(numbers):

@@ -88,7 +88,7 @@ def confirmed(
 ) -> Verification:
     """What holds of a verification that began at `since`: all of it where the store stands still.
 
-    Else what lies behind the messages that were dispatched by then, or behind `until`, is in progress, as long as
+    Else what lies after the messages that were dispatched by then, or after `until`, is in progress, as long as
     dispatch goes on. Of what is left the store is verified again, until a look finds only what the look before found,
     with the same evidence, or the store stood still while it was looked at; three times at most. All that the last look
     found stays a finding, also where its bytes were written over meanwhile; what no other look found is marked in its
@@ -142,7 +142,7 @@ def _why_passing(finding: Finding, grown: Collection[Place], expired: range, beh
     Args:
         grown: places that are right by now.
         expired: physical offsets of the files that were deleted during the look.
-        behind: physical offsets of messages that were not yet dispatched. Behind the log's end there is none: a broker
+        behind: physical offsets of messages that were not yet dispatched. After the log's end there is none: a broker
             dispatches what the log has.
     """
     if finding.kind in HEADS and expired:

@@ -158,7 +158,7 @@ class QueuesBesideLog:
         )
 
     def dispatched_to(self) -> int:
-        """The end of the last message of the log that any queue has. Without queues: behind the last message that the
+        """The end of the last message of the log that any queue has. Without queues: after the last message that the
         index has after an unclean exit, else the log's end."""
         if self.files.queues:
             return max(self.log.start, self.left.dispatched_to or 0)

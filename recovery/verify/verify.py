@@ -224,7 +224,7 @@ class _Verify:
         )
 
     def _places_behind(self, end: int) -> tuple[Longs, Longs]:
-        """Starts and ends of the messages that units and entries name at or behind `end`; entries know no ends."""
+        """Starts and ends of the messages that units and entries name at or after `end`; entries know no ends."""
         starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for queue in self._left.queues.values():
             behind = (queue.units.physical_offset >= end) & ~queue.units.is_hole
@@ -295,7 +295,7 @@ class _Verify:
         return cut or short or any(map(self._is_at_an_end, self._log.gaps))
 
     def _is_at_an_end(self, gap: LogGap) -> bool:
-        """No record is left where the log starts, or damage stands behind the last one."""
+        """No record is left where the log starts, or damage stands after the last one."""
         behind = gap.physical_offset >= self._log.end
         return gap.kind == "damage" if behind else gap.physical_offset == self._log.start
 

@@ -277,7 +277,7 @@ def regions_of(file: StoreFile, *, verify_crc: bool = True, damage: DamageSink |
 
 
 def log_end(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> int:
-    """The physical offset behind the last record of a log, messages and blank records alike; its first byte, or 0,
+    """The physical offset after the last record of a log, messages and blank records alike; its first byte, or 0,
     where no file has a record. Reads from the last file backwards, as far as a file with a record.
 
     Source: CommitLog#getMaxOffset after a recovery of an undamaged log @4.9.7, 5.3.3.

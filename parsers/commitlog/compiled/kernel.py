@@ -58,7 +58,7 @@ def decode_run(
     split_rule: bool,
     out: Columns,
 ) -> tuple[int, int, int]:
-    """Decode records that start at file positions `at` up to before `end`, each a message behind `header` bytes.
+    """Decode records that start at file positions `at` up to before `end`, each a message after `header` bytes.
 
     `data` is the whole file.
     Returns: rows, file position of the first byte not decoded, and why the run stopped.

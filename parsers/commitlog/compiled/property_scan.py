@@ -37,7 +37,7 @@ def scan_properties(
 ) -> int:
     """Visit the entries of a properties string; returns the number of pairs made so far.
 
-    `out.found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied behind `out.text_to`.
+    `out.found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied after `out.text_to`.
     """
     start, name_end, base, block = at, -1, at, at
     both = stops = np.uint64(0)

@@ -48,7 +48,7 @@ Budget = npt.NDArray[np.int64]
 @cached_njit(nogil=True, _nrt=False)
 def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
     """The first record at `at` or later, but before `limit`: its position and NOTHING (then `limit`), PROVEN, STALE or
-    BLANK_RECORD (an end-of-file record that reaches the file's end). Each message stands behind `header` bytes.
+    BLANK_RECORD (an end-of-file record that reaches the file's end). Each message stands after `header` bytes.
 
     `budget` holds one number, the bytes of failed proofs still allowed.
     """
@@ -62,7 +62,7 @@ def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int,
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def find_candidate(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
-    """Find a record by the magic behind its header, without the blanks of a DLedger log."""
+    """Find a record by the magic after its header, without the blanks of a DLedger log."""
     to_magic = header + AT_MAGIC
     first = at + to_magic
     last = min(limit + to_magic, len(data))

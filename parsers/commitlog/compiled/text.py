@@ -44,7 +44,7 @@ def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_small(text: Bytes, to: int, number: int) -> int:
-    """A number below 1000 in decimal, and a dot behind it that is not counted."""
+    """A number below 1000 in decimal, and a dot after it that is not counted."""
     copy_exactly(text, to, DOTTED, 4 * int(number), 4)
     return to + int(DIGITS[number])
 

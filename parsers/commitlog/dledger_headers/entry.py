@@ -1,4 +1,4 @@
-"""The header of a DLedger entry: what it must say, given the message behind it and the entry before it."""
+"""The header of a DLedger entry: what it must say, given the message after it and the entry before it."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def judge_headers(
     """Judge the headers at these file positions, of entries that follow one another.
 
     `chain` holds the number and the term that the first of them must have (UNKNOWN: anything), and in the end those
-    that the entry behind them must have. Row i of `verdicts` gets verdict, number and least term. An entry whose number
+    that the entry after them must have. Row i of `verdicts` gets verdict, number and least term. An entry whose number
     does not fit is wrong alone if the next one goes on as if it had fitted; so is one whose term is above the next
     one's, if that is not below the one before.
     """

@@ -106,7 +106,7 @@ class LogFile:
         return self.size
 
     def written_end(self, at: int) -> int:
-        """Position behind the last byte that is not zero; there is one at `at` or behind it."""
+        """Position after the last byte that is not zero; there is one at `at` or after it."""
         end = self.size
         while end > at:
             self.require_whole()

@@ -18,7 +18,7 @@ class Region:
     Attributes:
         kind: `messages`: records of the log, one after another; `blank`: the end-of-file record with the rest of the
             file; `damage`: bytes that should be records and are not provably so; `stale`: whole records of another
-            place or an earlier life of the file, and what is left of one; `unwritten`: zeros behind the log's end.
+            place or an earlier life of the file, and what is left of one; `unwritten`: zeros after the log's end.
         records: messages in a run, or records of a stale or damaged range whose sizes are right.
         reason: why, in words; None for messages.
         error: the contradiction behind a damage, None otherwise.

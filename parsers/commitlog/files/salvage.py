@@ -1,7 +1,7 @@
 """What lies between a break in the chain of records and the next message: damage, stale bytes, or the log's end.
 
 The broker stops at a break and cuts the log there. Here every byte is named and reading goes on at the next record that
-proves itself (`compiled/resync.py`). What a reused or pre-allocated file still holds behind the log's end is stale,
+proves itself (`compiled/resync.py`). What a reused or pre-allocated file still holds after the log's end is stale,
 never messages: records with another own offset (apache/rocketmq issue 10017), and, in the log's last file, records in
 their own place that are older than the last message before them.
 """
@@ -164,7 +164,7 @@ def _is_another_files(log: LogFile, end: int, records: int) -> bool:
 
 
 def _goes_on(log: LogFile, at: int, end: int, records: int, messages: LastMessages) -> bool:
-    """The log goes on behind misplaced records that stand in its chain: they are its own, with damaged offsets."""
+    """The log goes on after misplaced records that stand in its chain: they are its own, with damaged offsets."""
     if log.record_size(end) or log.find(end, end + 1)[1] == BLANK_RECORD:
         return True
     is_newest = messages.last >= 0 and log.store_timestamp_ms(at) >= log.store_timestamp_ms(messages.last)

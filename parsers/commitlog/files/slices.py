@@ -42,7 +42,7 @@ def slice_end(log: LogFile, at: int) -> int:
 
 
 def start_before(file: StoreFile, at: int) -> int:
-    """A `start` from which `read_segment` meets every message that begins at file position `at` or behind it.
+    """A `start` from which `read_segment` meets every message that begins at file position `at` or after it.
 
     A slice from `at` itself leaves out a message there that does not prove itself, one with a wrong CRC. So it is the
     nearest place before whose slice begins at a record no later than `at`; 0 where there is none.
@@ -60,7 +60,7 @@ def start_before(file: StoreFile, at: int) -> int:
 
 
 def chained_start(log: LogFile, at: int) -> tuple[int, LastMessages]:
-    """Where reading from the file's start on comes to at or behind file position `at`, and the messages before it."""
+    """Where reading from the file's start on comes to at or after file position `at`, and the messages before it."""
     place, messages = 0, LastMessages()
     while place < at:
         place, _, last, before = log.chain(place, at, True)

@@ -71,7 +71,7 @@ class Conditions:
     Attributes:
         owned: a client may have had the queue.
         groups: groups that the record of ownership knows, each with the time from which on it does.
-        until_ms: the end of that record: nothing is known of ownership behind it.
+        until_ms: the end of that record: nothing is known of ownership after it.
         absent: by group, when no consumer of it was connected to the broker; a group that no log tells of is not there.
         covered: when the broker's log tells who is connected.
         waits: an ordered consumer waited for the queue's lock.
@@ -179,7 +179,7 @@ def _ms(time: Any) -> int | None:
 
 
 def spans_behind(lines: Sequence[tuple[int, int]], record_size: float | None) -> list[Behind]:
-    """Around each line that says it, one span from the line before and one to the line behind it.
+    """Around each line that says it, one span from the line before and one to the line after it.
 
     In each of them dispatch fell behind or caught up by no more than the line says. A line that is more than a minute
     away tells nothing. None where the size of a record is not known: bytes do not tell how many messages that is.

@@ -76,7 +76,7 @@ def _delay_of_commits(curve: TopicCurve, total: np.ndarray) -> float:
 
 
 def _runs(high: np.ndarray, total: np.ndarray) -> Iterator[tuple[int, int]]:
-    """First and last instant of each run: from the one from which on the lag only rose, to the first one behind it."""
+    """First and last instant of each run: from the one from which on the lag only rose, to the first one after it."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], high.astype(np.int8), [0]))))
     free = 0
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

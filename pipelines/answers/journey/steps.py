@@ -284,7 +284,7 @@ def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:
 
 
 def _pulled(trail: Trail, group: str) -> Iterator[Step]:
-    """The first pull of each connection that begins behind the message, after one that did not."""
+    """The first pull of each connection that begins after the message, after one that did not."""
     number, stored_ms = trail.message.queue_offset, trail.message.stored_ms or 0
     before: dict[str | None, Pull] = {}
     done: set[str | None] = set()

@@ -151,7 +151,7 @@ def _group(name: str) -> str:
 
 
 def _logged_ends(lives: TopicLives) -> dict[QueueKey, int]:
-    """The number behind the last message of each queue that the log has of a topic that was not deleted."""
+    """The number after the last message of each queue that the log has of a topic that was not deleted."""
     last = ((topic, of_topic[-1]) for topic, of_topic in lives.topics.items() if of_topic[-1].state != "deleted")
     return {(topic, queue.queue_id): queue.last_queue_offset + 1 for topic, life in last for queue in life.queues}
 

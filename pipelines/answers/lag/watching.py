@@ -94,7 +94,7 @@ def _groups(store: Store, damage: DamageSink) -> dict[tuple[str, str], GroupLag]
 
 
 def _with_queue(before: GroupLag, lag: Lag) -> GroupLag:
-    """The lag of a group with that of one more queue; unknown where the queue's offset lies behind its end."""
+    """The lag of a group with that of one more queue; unknown where the queue's offset lies beyond its end."""
     behind, seconds = lag.messages_behind, lag.seconds_behind
     if behind is not None and behind < 0:
         behind = seconds = None

@@ -136,7 +136,7 @@ class TableMoves:
         return self.ends.now(key[1], key[2]) if then is None else then
 
     def stalls(self) -> Iterator[OffsetEvent]:
-        """Offsets that stood still for STALLED_MS and more while the queue had messages behind them."""
+        """Offsets that stood still for STALLED_MS and more while the queue had messages after them."""
         runs: dict[GroupQueueKey, tuple[int, int, int]] = {}
         for copy in self.copies:
             for (group, topic), queues in copy.offsets.items():

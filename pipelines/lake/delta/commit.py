@@ -153,7 +153,7 @@ def _record(
 
 
 def is_recorded(root: Place, commit_id: str, *, after: int) -> bool:
-    """Whether a version behind `after` is the commit of that id. Raises OSError where the log cannot be read."""
+    """Whether a version after `after` is the commit of that id. Raises OSError where the log cannot be read."""
     later = (path for path in (root / LOG_FOLDER).iterdir() if path.suffix == ".json" and path.stem.isdigit())
     return any(commit_id in path.read_text("utf-8") for path in later if int(path.stem) > after)
 

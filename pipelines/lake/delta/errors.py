@@ -58,7 +58,7 @@ class WorkFailed(LakeError):
 
 
 def first_line(message: str) -> str:
-    """A message without the trace that Delta's library puts behind it, and without a document of a server, which may
+    """A message without the trace that Delta's library puts after it, and without a document of a server, which may
     repeat what was signed."""
     first = next((line.strip() for line in message.splitlines() if line.strip()), "no cause is given")
     return first.partition("<?xml")[0].rstrip(" :")

@@ -45,7 +45,7 @@ def gather(table: Table, root: Place, broker: str) -> int:
 
 
 def _many_alike(table: Table, root: Place, broker: str) -> list[Part]:
-    """The parts to bring together, those of a partition behind one another, in the order in which they came."""
+    """The parts to bring together, those of a partition one after another, in the order in which they came."""
     levels: defaultdict[tuple[tuple[str, ...], int], list[Part]] = defaultdict(list)
     for part in partition_parts(table, root, [broker]):
         if part.rows < WHOLE_ROWS and part.size < WHOLE_BYTES:

@@ -116,7 +116,7 @@ class CommitLogReader(StoreReader):
 
 
 def _begin(file: StoreFile, file_pos: int) -> int:
-    """Where to begin to read a file for all its messages at or behind `file_pos`; 0 for a file that cannot be read."""
+    """Where to begin to read a file for all its messages at or after `file_pos`; 0 for a file that cannot be read."""
     from parsers.commitlog.files.slices import start_before
 
     if file_pos <= 0:
@@ -151,7 +151,7 @@ class RegionsReader(StoreReader):
         yield pa.RecordBatch.from_pylist(rows, schema=COMMITLOG_REGIONS.select(list(rows[0]) if rows else []))
 
     def _regions(self, piece: Piece) -> list[Region]:
-        """The regions of a file; where messages go on behind the option `until`, these are told as not written yet."""
+        """The regions of a file; where messages go on after the option `until`, these are told as not written yet."""
         from parsers.commitlog.batches.segment import read_segment, regions_of
         from parsers.commitlog.files.region import Region
 

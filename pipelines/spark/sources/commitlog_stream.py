@@ -31,7 +31,7 @@ AGAIN = (
 
 @dataclass
 class Between(InputPartition):
-    """A slice of the log, and the physical offsets that its messages start at or behind, and before."""
+    """A slice of the log, and the physical offsets that its messages start at or after, and before."""
 
     slice_: InputPartition
     start: int

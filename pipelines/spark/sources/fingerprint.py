@@ -17,7 +17,7 @@ BLOCK = 8 << 20
 def fingerprint(file: StoreFile) -> tuple[int, str]:
     """Bytes up to the last one that is not zero, and the SHA-256 of those bytes, as hex.
 
-    Store files are created at full size and filled; the zeros behind the used part are neither hashed nor counted, so
+    Store files are created at full size and filled; the zeros after the used part are neither hashed nor counted, so
     the hash of a sparse copy is the same. Of a database all bytes of its files, one after another by their names.
     Raises UnreadableFile when the system refuses the file.
     """

@@ -43,8 +43,8 @@ class StoreSource(DataSource):
         broker_conf: the broker's own broker.conf; it says where the log lies, among other things.
         settings: JSON object of settings by RocketMQ's names, over those of broker.conf.
         files: JSON list of files as the column `file` names them; every file of the kind without it.
-        until: nothing that is of messages of the log which start at this physical offset or behind it. What names a
-            place behind the log's end is of no message: it is damage, and is read.
+        until: nothing that is of messages of the log which start at this physical offset or after it. What names a
+            place after the log's end is of no message: it is damage, and is read.
         split_bytes: about how much one task reads.
     """
 
@@ -124,7 +124,7 @@ class StoreReader(DataSourceReader):
             yield kept
 
     def _in_progress(self, places: pa.Array, until: int) -> pa.Array:
-        """Which of these places lie in the log behind `until`. A broker writes a message before what leads to it, so
+        """Which of these places lie in the log after `until`. A broker writes a message before what leads to it, so
         the log that is looked at now has all of them."""
         import pyarrow.compute as pc
 

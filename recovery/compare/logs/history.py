@@ -1,6 +1,6 @@
 """What the differences of two logs mean: the same history, one further than the other, or two histories.
 
-Replicas copy bytes, so two logs that agree in a record behind a difference have one history: the difference is that of
+Replicas copy bytes, so two logs that agree in a record after a difference have one history: the difference is that of
 one copy. Where they agree in nothing any more and both go on, each was written by itself.
 """
 
@@ -47,7 +47,7 @@ class Side:
         head: what lies before the first byte of the other log.
         tail: what follows the last record that both have.
         inside: what lies between, where the other has no record of its own.
-        end: the byte behind the last record; None for a log without one.
+        end: the byte after the last record; None for a log without one.
         holes: ranges that no file of this log holds, between files.
     """
 
@@ -151,7 +151,7 @@ def _prefix(found: Iterable[Stretch], shared: int | None) -> int:
 
 
 def _agreed(found: Iterable[Stretch], shared: int | None) -> int:
-    """The end of the last message that is equal in both, and of a blank behind it."""
+    """The end of the last message that is equal in both, and of a blank after it."""
     end = shared or 0
     for stretch in found:
         if shared is None or stretch.end <= shared or not _is_record(stretch):
@@ -221,7 +221,7 @@ def _is_cut_short(side: Side, shorter: LogBytes, longer: LogBytes) -> bool:
 
 
 def _one_bit(agreed: int, sides: tuple[Side, Side], left: LogBytes, right: LogBytes) -> bool:
-    """The last record of both is the only one behind what they share, and it is one bit apart."""
+    """The last record of both is the only one after what they share, and it is one bit apart."""
     ends = {side.tail.end for side in sides}
     if len(ends) > 1 or any(side.tail.records != 1 for side in sides):
         return False

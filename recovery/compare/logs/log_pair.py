@@ -73,7 +73,7 @@ class Piece(NamedTuple):
     data: Bytes | None
     base_offset: int
     written: int
-    """Position in the file behind which every byte is zero."""
+    """Position in the file after which every byte is zero."""
 
 
 @dataclass(slots=True)

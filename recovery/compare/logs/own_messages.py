@@ -39,7 +39,7 @@ class OwnMessages:
     Attributes:
         records: all of them; `messages`: those that got a place in a queue.
         queues: messages by topic and queue, those of light and batch queues among them.
-        begin, end: the first byte of the first record and the byte behind the last one, or behind a blank that ends
+        begin, end: the first byte of the first record and the byte after the last one, or after a blank that ends
             its file; None without any.
         first_ms, last_ms: store timestamps of the first and the last record.
         damaged: ranges that should be records and are not provably so.

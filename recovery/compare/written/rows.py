@@ -270,7 +270,7 @@ def _judged(pair: Pair, each: Difference) -> tuple[Nature, str | None]:
 
 
 def _ends_by_log(pair: Pair, queue: QueueKey) -> dict[str, int] | None:
-    """The next message of a queue by either log; None where neither has one behind what both have."""
+    """The next message of a queue by either log; None where neither has one after what both have."""
     shares = [side.tail.queues.get(queue) for side in (pair.history.left, pair.history.right)]
     first = [share.first_queue_offset for share in shares if share is not None]
     if not first:

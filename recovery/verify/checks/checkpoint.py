@@ -67,7 +67,7 @@ def check_checkpoint(
 
 
 def _rest(rest: bytes) -> Iterator[Finding]:
-    """Bytes behind the fields."""
+    """Bytes after the fields."""
     if any(rest):
         start, end = len(rest) - len(rest.lstrip(b"\0")), len(rest.rstrip(b"\0"))
         told = f"file: {sum(map(bool, rest))} bytes behind its fields are not zero"
@@ -77,7 +77,7 @@ def _rest(rest: bytes) -> Iterator[Finding]:
 def _later(checkpoint: Checkpoint, log: LogColumns, slack_ms: int, unforced: int, reached: int) -> Iterator[Finding]:
     """Times and offsets beyond the log; a power loss takes messages that were dispatched and not forced to disk.
 
-    `unforced`: how many bytes behind `reached` may have gone so, 0 of a whole log after a shutdown in order.
+    `unforced`: how many bytes after `reached` may have gone so, 0 of a whole log after a shutdown in order.
     """
     if slack_ms and not log.records:
         return

@@ -110,7 +110,7 @@ def check_loads(failures: Iterable[tuple[str, int, str]]) -> Judgement:
 def check_copies(key: QueueKey, copies: CopyColumns, queue: FileColumns | None, *, clean_exit: bool) -> Judgement:
     """One file of a queue's log, and the units that lead into it; None where there is no such file.
 
-    Copies behind the last unit are what an unclean exit leaves.
+    Copies after the last unit are what an unclean exit leaves.
     """
     findings = [*_damaged(key, copies), *_different(key, copies)]
     if queue is not None:

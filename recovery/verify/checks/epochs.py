@@ -52,7 +52,7 @@ def check_epochs(store: Store, log_end: int) -> Judgement:
 
 
 def _disorder(epochs: Sequence[Epoch]) -> Iterator[tuple[Epoch, str]]:
-    """Each epoch that does not begin behind the one before it. appendEntry takes no other."""
+    """Each epoch that does not begin after the one before it. appendEntry takes no other."""
     for epoch in epochs[:1]:
         if epoch.start_physical_offset < 0 or epoch.epoch < 0:
             yield epoch, "it is below 0"

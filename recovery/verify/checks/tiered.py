@@ -15,7 +15,7 @@ BEHIND, AHEAD = "tiered_queue_behind", "tiered_queue_ahead"
 
 
 def check_tiered(metadata: TieredMetadata, ends: Mapping[tuple[str, int], tuple[int, int]]) -> Iterator[Finding]:
-    """A finding for each queue of the tiered store that ends before the broker's own begins, or behind its end.
+    """A finding for each queue of the tiered store that ends before the broker's own begins, or after its end.
 
     Args:
         ends: first message number that still exists and the next one to come, by queue. Of a queue without, nothing is

@@ -226,7 +226,7 @@ def _without_a_slot(
 ) -> list[Finding]:
     """Units whose timers are still to be delivered and whose slot is of another time, or of none.
 
-    The wheel lacks the units behind the last flush of the timer log that timercheck tells, also after a shutdown in
+    The wheel lacks the units after the last flush of the timer log that timercheck tells, also after a shutdown in
     order, which flushes the log once more, and the wheel not; the next start sets their slots from the log.
     TimerMessageStore#prepareTimerCheckPoint, #shutdown, TimerFlushService#run @5.3.3.
     """

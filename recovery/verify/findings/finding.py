@@ -77,7 +77,7 @@ class Judgement:
 
 
 def with_places(judgement: Judgement, places: tuple[Place, ...]) -> Judgement:
-    """The findings with further places behind their own."""
+    """The findings with further places after their own."""
     findings = (replace(finding, places=(*finding.places, *places)) for finding in judgement.findings)
     return replace(judgement, findings=tuple(findings))
 

@@ -29,7 +29,7 @@ from recovery.verify.settle.unit_times import UnitTimes
 class SpooledQueue:
     """One queue of a database: its units up to its last message, and what else there is to say of it.
 
-    `last`: the unit of the last message, None where there is none. `stale`: how many units are behind that message,
+    `last`: the unit of the last message, None where there is none. `stale`: how many units are after that message,
     from `first_stale` on. `is_whole`: every unit could be read.
     """
 

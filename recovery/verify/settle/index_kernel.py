@@ -27,7 +27,7 @@ def seconds_since(store_time: int, begin_time: int) -> int:
 
 @cached_njit(nogil=True, _nrt=False)
 def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int) -> int:
-    """The first entry of those of a record at or behind a place, if they rise; one more than `entries` without any."""
+    """The first entry of those of a record at or after a place, if they rise; one more than `entries` without any."""
     first, end = 1, entries + 1
     while first < end:
         middle = (first + end) // 2
@@ -40,7 +40,7 @@ def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int)
 
 @cached_njit(nogil=True, _nrt=False)
 def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: int, numbers: Longs) -> int:
-    """Entries `first` to before `end` of records at or behind the log's start, or of a place below 0, which no record
+    """Entries `first` to before `end` of records at or after the log's start, or of a place below 0, which no record
     ever had; returns how many, as far as they fit."""
     count = 0
     for number in range(first, end):

@@ -60,7 +60,7 @@ class Walked:
     spans: list[tuple[int, int, int]] = field(default_factory=list)
 
     def join(self, behind: Walked, files: Sequence[FileEntries]) -> bool:
-        """Take in the walk of the part behind; False where both went over the same entries."""
+        """Take in the walk of the next part; False where both went over the same entries."""
         if behind.start < self.end:
             return False
         self.spans += [*between(self.end, behind.start, files), *behind.spans]

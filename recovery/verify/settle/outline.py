@@ -100,7 +100,7 @@ class QueueTrace:
     left: list[Longs] = field(default_factory=list)
 
     def join(self, behind: QueueTrace) -> bool:
-        """Take in the same queue of the part behind; False where both settled the same queue offsets."""
+        """Take in the same queue of the next part; False where both settled the same queue offsets."""
         self.most, self.left = max(self.most, behind.most), self.left + behind.left
         if behind.first == NONE:
             return True

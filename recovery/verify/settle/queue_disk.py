@@ -28,7 +28,7 @@ RELEASED_AFTER = 1 << 20
 
 
 class FileUnits(NamedTuple):
-    """Units of one file: `units` of them from queue offset `first` on, behind `before` others."""
+    """Units of one file: `units` of them from queue offset `first` on, after `before` others."""
 
     path: Path
     first: int

@@ -173,7 +173,7 @@ class KeyPlace(NamedTuple):
 
 
 ROW, KEY, ENTRY_NO, LEFT_FROM, SPANS_FOUND = range(5)
-"""Where the pass over keys is: the record, its key, the file's entry, the first entry of those left one behind another
+"""Where the pass over keys is: the record, its key, the file's entry, the first entry of those left one after another
 (0: none), and how many spans of them there are."""
 
 
@@ -181,7 +181,7 @@ ROW, KEY, ENTRY_NO, LEFT_FROM, SPANS_FOUND = range(5)
 def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Longs, left: Mask, spans: Longs) -> None:
     """Compare keys with the entries of one file, in step; `left` tells of keys that no entry here settles.
 
-    Stops where the records end, or behind the file's last entry, or when `spans` (first, end entry) is full.
+    Stops where the records end, or after the file's last entry, or when `spans` (first, end entry) is full.
     """
     data, entries_at, entries, begin_ms, before_ms, last_place = place
     physical_offsets, store_times, first_keys = records.physical_offset, records.store_timestamp_ms, records.first_key
@@ -221,7 +221,7 @@ def note_records(records: RecordColumns, crc: Codes, before_ms: int, wanted: int
     """Mark the records that a rule about the log itself has to look at, and the neighbours it compares them with.
 
     `before_ms` is the store time of the record before, `wanted` how many of the first rows are such neighbours.
-    Returns: how many records before the first row are neighbours, how many behind the last, latest time.
+    Returns: how many records before the first row are neighbours, how many after the last, latest time.
     """
     before, latest_ms = 0, before_ms
     times, sys_flags, queue_offsets = records.store_timestamp_ms, records.sys_flag, records.queue_offset

@@ -27,7 +27,7 @@ def _empty_header_ok(file: OpenIndex) -> bool:
 
 def counts_by_slots(file: OpenIndex, entries: int) -> bool:
     """Whether a header counts other entries than are written (`entries`), and the newest one that a slot holds is the
-    last that it counts: then entries were lost, or other bytes lie behind them, and the header is right."""
+    last that it counts: then entries were lost, or other bytes lie after them, and the header is right."""
     counted = file.header["index_count"] - ENTRIES_FIRST_NO
     if counted in (entries, 0):
         return False

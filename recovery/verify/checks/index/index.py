@@ -240,7 +240,7 @@ def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen
 
 
 def _lost_entries(file: OpenIndex, whole: Longs, written: int, seen: _Seen) -> Finding:
-    """Entries behind the last one written that the header counts; `whole`: where those that are left lead to."""
+    """Entries after the last one written that the header counts; `whole`: where those that are left lead to."""
     counted = file.header["index_count"] - 1
     start = int(whole[-1]) if len(whole) else file.header["begin_physical_offset"]
     end = file.header["end_physical_offset"] + 1

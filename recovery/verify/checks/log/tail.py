@@ -11,7 +11,7 @@ from recovery.verify.settle.log_columns import LogColumns
 
 
 def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -> Judgement:
-    """Messages that units or index entries have behind the log's end, if the log went on there.
+    """Messages that units or index entries have after the log's end, if the log went on there.
 
     `starts`, `ends`: physical offsets of such messages; those that lie more than a file further on are somebody
     else's finding.
@@ -51,7 +51,7 @@ def _written_to(log: LogColumns) -> int:
 
 
 def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
-    """A single stray unit behind a sound end is no tail: one starts at the end or next file, or there are several."""
+    """A single stray unit after a sound end is no tail: one starts at the end or next file, or there are several."""
     following = {log.end, -(-log.end // shape.file_size) * shape.file_size}
     near = starts[(starts >= log.end) & (starts <= log.end + shape.file_size)]
     is_torn = any(gap.kind == "damage" and gap.physical_offset >= log.end for gap in log.gaps)

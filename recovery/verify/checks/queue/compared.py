@@ -47,7 +47,7 @@ class QueueUnits(NamedTuple):
 class QueueHead(NamedTuple):
     """The units that a queue starts with and that no rule has to look at: pre-blanks, and units of expired messages.
 
-    `settled_from`: the first queue offset that was settled, LONG_MAX without one; `settled_to`: behind the last one.
+    `settled_from`: the first queue offset that was settled, LONG_MAX without one; `settled_to`: after the last one.
     `unsettled`: the queue offsets between them that were not.
     """
 
@@ -184,7 +184,7 @@ def _verdicts(
 
 
 def _follows_live(own: QueueUnits, is_own: Mask, head: QueueHead) -> Mask:
-    """Units behind the first one whose message is there: an expired head ends before it."""
+    """Units after the first one whose message is there: an expired head ends before it."""
     live = own.queue_offset[is_own][:1].tolist()
     follows: Mask = own.queue_offset > min(head.settled_from, *live, LONG_MAX)
     return follows

@@ -33,9 +33,9 @@ class _Walked(NamedTuple):
     """One file as far as the sizes of its units lead.
 
     Attributes:
-        end: the byte behind the last unit.
+        end: the byte after the last unit.
         size_there: what stands there as the size of a unit; 0 where nothing does.
-        written: the byte behind the last one that is not zero.
+        written: the byte after the last one that is not zero.
         unit_sizes: the sizes of its units, each once.
     """
 
@@ -130,7 +130,7 @@ def _is_next(before: _Walked, file: StoreFile, size: int) -> bool:
 def _why_broken(walked: _Walked, sizes: frozenset[int], *, followed: bool) -> str | None:
     """Why the units do not end where the sizes lead to; None where they may.
 
-    Where units have bit maps of several lengths, longer ones that were written over may be left behind the end.
+    Where units have bit maps of several lengths, longer ones that were written over may be left after the end.
     """
     if walked.size_there not in (0, MARKER):
         return f"a unit of {walked.size_there} bytes at byte {walked.end}"

@@ -11,7 +11,7 @@ from recovery.scan.intervals import Longs, found_at
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 
 AROUND = 2
-"""Units before and behind one that tell its place in a light queue, so that a single wrong one does not."""
+"""Units before and after one that tell its place in a light queue, so that a single wrong one does not."""
 
 
 def with_former(messages: QueueMessages, former: QueueMessages, units: QueueUnits) -> QueueMessages:

@@ -20,7 +20,7 @@ Kinds = npt.NDArray[np.str_]
 class QueuePlaces(Protocol):
     """What the rule about one queue has to know of what keeps it.
 
-    `appends_light`: light queues get their units one behind the other, whatever offsets the messages list.
+    `appends_light`: light queues get their units one after the other, whatever offsets the messages list.
     """
 
     topic: str
