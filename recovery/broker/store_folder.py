@@ -134,7 +134,7 @@ class Evidence:
         database_elsewhere: the other folder that may be a database of queues, where it is one and the broker opens one.
         epochs: what a broker in controller mode makes of its epoch files.
         timer_wheel_size: bytes of the file timerwheel, None without one.
-        timer_log_sizes: bytes of each file in timerlog/.
+        timer_log: what lies in timerlog/.
     """
 
     root: Path
@@ -159,7 +159,7 @@ class Evidence:
     database_elsewhere: str | None = None
     epochs: EpochsRead = field(default_factory=EpochsRead)
     timer_wheel_size: int | None = None
-    timer_log_sizes: tuple[int, ...] = ()
+    timer_log: tuple[Entry, ...] = ()
 
     @property
     def log_is_dledgers(self) -> bool:
@@ -208,7 +208,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         database_elsewhere=_database_elsewhere(root, folder) if settings.opens_queue_database else None,
         epochs=_epochs(epoch_file(root, settings) or root / EPOCH_FILE.title),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
-        timer_log_sizes=tuple(one.size for one in _in_java_order(_entries(root / "timerlog")) if not one.is_folder),
+        timer_log=tuple(_in_java_order(_entries(root / "timerlog"))),
     )
 
 

@@ -73,6 +73,7 @@ def _other_sizes(played: Restart) -> Iterator[Repair]:
     wanted = (
         ("mappedFileSizeCommitLog", store.commitlog, settings.mapped_file_size_commit_log),
         ("mappedFileSizeConsumeQueue", queue_files, settings.consume_queue_file_size),
+        ("mappedFileSizeTimerLog", _of_one_size(store.timer_log), settings.mapped_file_size_timer_log),
     )
     config = {name: str(size) for name, entries, now in wanted if (size := _common_size(entries)) and size != now}
     former = {} if played.memory.version >= RENAMED_IN else {name: old for old, name in FORMER_NAMES.items()}
@@ -84,6 +85,11 @@ def _other_sizes(played: Restart) -> Iterator[Repair]:
             "nothing",
             config=config,
         )
+
+
+def _of_one_size(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """The files, where there are several of one size: a single one, or one of them, may have been cut short."""
+    return entries if len(entries) > 1 and len({entry.size for entry in entries}) == 1 else ()
 
 
 def _common_size(entries: Sequence[Entry]) -> int | None:

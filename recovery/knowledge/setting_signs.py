@@ -20,6 +20,8 @@ from parsers.rocksdb.tables import SECOND_FORM
 from parsers.store.places import DATABASE_APART
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
+from parsers.timer.check import read_timercheck
+from parsers.timer.log import TIMER_UNIT
 from parsers.values.java import LONG_MIN
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, is_database, sampled_messages
@@ -67,6 +69,7 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
             yield Inferred("enableCalcFilterBitMap", "true", "units in consumequeue_ext/ have bit maps")
     yield from _file_size("mappedFileSizeCommitLog", store.commitlog)
     yield from _file_size("mapperFileSizeBatchConsumeQueue", batch_files)
+    yield from _timer_log_size(store)
     if store.compaction_queues:
         yield from _compaction_sizes(store)
     yield from _geometry(store)
@@ -109,6 +112,30 @@ def _file_size(name: str, files: Sequence[StoreFile]) -> Iterator[Inferred]:
         yield Inferred(
             name, str(StoreSettings().as_config()[name]), "assumed: the broker's default, no file shows it", False
         )
+
+
+def _timer_log_size(store: Store) -> Iterator[Inferred]:
+    """The size of the timer log's files. A single one that was cut does not tell it: where it is written to its last
+    byte, timercheck says whether it went on."""
+    name, files = "mappedFileSizeTimerLog", [file for file in store.timer if file.kind == "timerlog" and file.size]
+    if len(files) > 1:
+        yield from _file_size(name, files)
+        return
+    for file in files:
+        start = file.base_offset or 0
+        flushed = max((check["last_flush_position"] for check in _timer_checks(store)), default=0)
+        if flushed > start + file.size and any(map_file(file.path)[-TIMER_UNIT.size :]):
+            why = f"its one file ends at {start + file.size}, and timercheck says that {flushed} is flushed"
+            yield Inferred(name, str(StoreSettings().mapped_file_size_timer_log), f"assumed: the default; {why}", False)
+        else:
+            yield from _file_size(name, files)
+
+
+def _timer_checks(store: Store) -> Iterator[dict[str, int]]:
+    for file in store.timer:
+        check = read_timercheck(file, on_damage="collect") if file.kind == "timercheck" else None
+        if check is not None:
+            yield check
 
 
 def _compaction_sizes(store: Store) -> Iterator[Inferred]:

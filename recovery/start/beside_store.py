@@ -8,7 +8,7 @@ AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3.
 from __future__ import annotations
 
 from parsers.timer.wheel import WHEEL_BYTES
-from recovery.broker.mapped_file_queue import LoadFailed
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 
 
@@ -25,22 +25,19 @@ def timer_wheel_refused(memory: BrokerMemory) -> LoadFailed | None:
 
 
 def timer_log_refused(memory: BrokerMemory) -> LoadFailed | None:
-    """Why TimerMessageStore#load is false; None where the files of the timer log have one size, be it the setting's.
-
-    Files of several sizes are refused whatever mappedFileSizeTimerLog is.
-    """
-    sizes = memory.evidence.timer_log_sizes
-    if not (memory.version.has_timer_wheel and memory.settings.timer_wheel_enable):
+    """Why TimerMessageStore#load is false, or throws; None where the files of the timer log have the setting's size."""
+    settings = memory.settings
+    if not (memory.version.has_timer_wheel and settings.timer_wheel_enable):
         return None
-    if sizes and not sizes[-1] and memory.version.deletes_empty_last_file:
-        sizes = sizes[:-1]
-    if len({*sizes}) < 2 and 0 not in sizes:
-        return None
-    return LoadFailed(
-        "files of the timer log have several sizes, or no byte, so BrokerController#initialize is false",
-        "TimerLog#load, MappedFileQueue#doLoad",
-        f"timerlog/: files of {', '.join(map(str, sorted({*sizes})))} bytes",
-    )
+    try:
+        list_files(FileList(settings.mapped_file_size_timer_log), memory.evidence.timer_log, memory.version)
+    except LoadFailed as refused:
+        return LoadFailed(
+            "the timer log does not load, so BrokerController#initialize fails",
+            f"TimerLog#load, {refused.source}",
+            refused.evidence,
+        )
+    return None
 
 
 def epochs_refused(memory: BrokerMemory) -> LoadFailed | None:

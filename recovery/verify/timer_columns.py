@@ -16,7 +16,6 @@ from parsers.timer.check import TIMER_CHECK, read_timercheck
 from parsers.timer.log import TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import TIMER_SLOT_SCHEMA, WHEEL_BYTES, read_wheel
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.knowledge.setting_signs import usual_size
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
 from recovery.verify.checks.timer import FLUSHED, WHEEL, LogSide, Slots, TimerLogShape, TimerUnits, check_timer
@@ -36,7 +35,7 @@ def dates_timercheck(store: Store, known: StoreKnowledge) -> bool:
     return known.version.syncs_timer_version and (known.version_is_said or not elects)
 
 
-def judge_timer(store: Store, side: LogSide) -> Judgement:
+def judge_timer(store: Store, known: StoreKnowledge, side: LogSide) -> Judgement:
     """The findings about a store's timer files; none where it has none."""
     of_kind = {kind: [file for file in store.timer if file.kind == kind] for kind in ("timerlog", WHEEL)}
     if not store.timer:
@@ -52,7 +51,7 @@ def judge_timer(store: Store, side: LogSide) -> Judgement:
     if not any(file.size for file in of_kind["timerlog"]) and (signs := tuple(_of_a_log(check, slots))):
         return Judgement((_log_missing(signs),))  # what slots and timercheck say of units follows from it
     judged = check_timer(units, shape, slots, check, side)
-    sizes = [*_head_missing(shape, side), *_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, of_kind["timerlog"])]
+    sizes = [*_head_missing(shape, side), *_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, known, of_kind["timerlog"])]
     told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
     return joined((Judgement((*sizes, *(_missing(store, told) if len(units.position) else ()))), judged))
 
@@ -89,15 +88,18 @@ def _missing(store: Store, told: str) -> Iterator[Finding]:
             yield Finding(kind, Span(), (Place(file, 0, 0),), 1, (told, has_file))
 
 
-def _log_sizes(store: Store, files: Sequence[StoreFile]) -> Iterator[Finding]:
-    """Files of the timer log that a broker does not load; a single one does not tell what size it should have.
-    Source: TimerLog#load, MappedFileQueue#doLoad @5.0.0, 5.3.3."""
-    size = usual_size(files) or 0
+def _log_sizes(store: Store, known: StoreKnowledge, files: Sequence[StoreFile]) -> Iterator[Finding]:
+    """Files of the timer log that a broker does not load; none where no file has a byte, as in a new one.
+
+    Source: TimerLog#load, MappedFileQueue#doLoad @5.0.0, 5.3.3.
+    """
+    size = known.settings.mapped_file_size_timer_log
     for file in files:
-        if size and file.size != size:
+        if file.size != size and any(one.size for one in files):
             start, end = sorted((file.size, size))
-            evidence = (f"file: {file.size} bytes", f"the other files: {size} bytes")
-            yield Finding("file_size_wrong", Span(), (Place(relative(store, file), start, end - start),), 1, evidence)
+            place = Place(relative(store, file), start, end - start)
+            evidence = (f"file: {file.size} bytes", f"mappedFileSizeTimerLog: {size} bytes")
+            yield Finding("timer_log_size_wrong", Span(), (place,), 1, evidence)
 
 
 def _wheel_sizes(wheels: Sequence[StoreFile]) -> Iterator[Finding]:

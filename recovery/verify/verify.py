@@ -188,7 +188,7 @@ class _Verify:
                 self._judge_checkpoint(ends, doubtful_times),
                 config,
                 lives,
-                judge_timer(self._store, self._log_side(lost, queue_ends)),
+                judge_timer(self._store, self._known, self._log_side(lost, queue_ends)),
                 judge_compaction(self._store, self._known, lost),
                 self._newer(),
             ]

@@ -92,7 +92,7 @@ def _judged(cases: FreshCases, base: Base, name: str, told: dict[str, Told | Non
     if truth is None or undamaged is None or "driverError" in truth:
         return Judged(case, {"forecast": {"no answer of the store classes": (None, truth)}})
     case["truth"] = truth
-    verdict = judge_case(cases, name)
+    verdict = judge_case(cases, name, _sizes(case))
     outside = {f"outside {found.kind}": (found, None) for found in verdict.outside if not _has_lost_units(found, case)}
     differs: dict[str, Differences] = {"verify": outside, "forecast": {}}
     with cases.built(case) as root:
@@ -128,8 +128,11 @@ def _starts(root: Path, case: Case) -> bool:
 
 
 def _opened(root: Path, case: Case) -> Any:
-    settings = {"mappedFileSizeCommitLog": case["configOverrides"]["mappedFileSizeCommitLog"]}
-    return opened(root, BrokerVersion.parse(case["version"]), config=settings)
+    return opened(root, BrokerVersion.parse(case["version"]), config=_sizes(case))
+
+
+def _sizes(case: Case) -> dict[str, str]:
+    return {name: case["configOverrides"][name] for name in ("mappedFileSizeCommitLog", "mappedFileSizeTimerLog")}
 
 
 def _rows(root: Path, case: Case) -> list[tuple[int, int, DelayState]]:
@@ -195,9 +198,8 @@ def _log_damages(base: Base, chance: random.Random) -> dict[str, list[Edit]]:
     at = position - int(file)
     last, field = f"{LOG}/{files[-1].name}", chance.choice(TIMER_UNIT.fields[:-1])
     number = chance.choice((0, 7, position, 1 << 40)) % (1 << (8 * field.width - 1))
-    cut: dict[str, list[Edit]] = {"log.last_truncated": [{"op": "truncate", "path": last, "length": size // 2}]}
     return {
-        **(cut if len(files) > 1 else {}),  # of a single file nothing tells what size it should have
+        "log.last_truncated": [{"op": "truncate", "path": last, "length": size // 2}],
         "log.unit_zeroed": [zero(name, at, TIMER_UNIT.size)],
         "log.tail_zeroed": [zero(name, at, size - at)],
         f"log.{field.name}": [write(name, at + TIMER_UNIT.offsets[field.name], f"{number:0{2 * field.width}x}")],

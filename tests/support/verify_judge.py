@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from parsers.store.store import NotAStore
 from recovery.verify.findings.finding import Finding, Place
@@ -16,6 +17,7 @@ from tests.support.recovery_cases import Case, CaseSet
 from tests.support.store_changes import Change, changes_between, covered, files_of, is_zero, touches
 from tests.support.traceless import left_no_trace
 
+NOTHING_SAID: Mapping[str, str] = MappingProxyType({})
 NOTHING_LEFT = Verification((), (), ())
 EXPLAINED_EDITS = {
     "commitlog": "unwritten",
@@ -53,11 +55,12 @@ class Verdict:
     outside: list[Finding] = field(default_factory=list)
 
 
-def judge_case(cases: CaseSet, name: str) -> Verdict:
+def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SAID) -> Verdict:
+    """`config`: settings that `verify` is given."""
     case = cases.case(name)
     with cases.built(case) as root:
         base = cases.unpacked / case["base"]
-        verification = _verified(root, base)
+        verification = _verified(root, base, config)
         left = files_of(root)
         changes = list(changes_between(base, left))
         verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
@@ -158,10 +161,10 @@ def _is_not_compared(change: Change, verification: Verification) -> bool:
     return said and change.file.startswith(("consumequeue/", "index/"))
 
 
-def _verified(root: Path, base: Path) -> Verification:
+def _verified(root: Path, base: Path, config: Mapping[str, str] = NOTHING_SAID) -> Verification:
     """The log lies where the undamaged base has it."""
     try:
-        return verify(*opened(root, config=log_setting(base)))
+        return verify(*opened(root, config={**log_setting(base), **config}))
     except NotAStore:
         return NOTHING_LEFT
 

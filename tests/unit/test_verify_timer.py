@@ -328,14 +328,36 @@ def test_a_timer_log_file_of_another_size_stops_the_broker(root: Path, number: i
     files = [root / "timerlog" / f"{LOG_BYTES * each:020d}" for each in range(3)]
     for file in files[1:]:
         file.write_bytes(bytes(LOG_BYTES))
-    assert "file_size_wrong" not in {one.kind for one in verified(root).findings}
+    assert "timer_log_size_wrong" not in {one.kind for one in verified(root).findings}
     os.truncate(files[number], size)
-    (found,) = (one for one in verified(root).findings if one.kind == "file_size_wrong")
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_log_size_wrong")
     start, end = sorted((size, LOG_BYTES))
     assert found.places == (Place(f"timerlog/{files[number].name}", start, end - start),)
     assert forecast(*opened(root, "5.1.2")).outcome.starts is False
     assert forecast(*opened(root, "5.3.3")).outcome.starts is (size == 0), "an empty last file is deleted"
     assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
+
+
+def test_a_single_timer_log_file_of_another_size_is_told_by_the_setting_or_by_timercheck(root: Path) -> None:
+    said, cut = {"mappedFileSizeTimerLog": str(LOG_BYTES)}, ROW * TIMER_UNIT.size + LONG
+    assert forecast(*opened(root, "5.3.1", config=said)).outcome.starts
+    os.truncate(root / LOG, cut)
+    told = forecast(*opened(root, "5.3.1", config=said))
+    assert not told.outcome.starts
+    assert told.advice == (), "given its size with zeros it loses the timers behind the unit that was cut"
+    (found,) = (one for one in verify(*opened(root, "5.3.1", config=said)).findings if "size" in one.kind)
+    assert (found.kind, found.places) == ("timer_log_size_wrong", (Place(LOG, cut, LOG_BYTES - cut),))
+    assert not forecast(*opened(root, "5.3.1")).outcome.starts, "timercheck says that more was flushed"
+    check_write(root, "last_flush_position", 0)
+    assert forecast(*opened(root, "5.3.1")).outcome.starts, "nothing tells what size it had"
+
+
+def test_timer_log_files_of_one_size_are_started_with_it(root: Path) -> None:
+    (root / "timerlog" / f"{LOG_BYTES:020d}").write_bytes(bytes(LOG_BYTES))
+    assert forecast(*opened(root, "5.3.1")).outcome.starts
+    told = forecast(*opened(root, "5.3.1", config={"mappedFileSizeTimerLog": "104857600"}))
+    assert not told.outcome.starts
+    assert told.advice[0].repair.config == {"mappedFileSizeTimerLog": str(LOG_BYTES)}
 
 
 def late_delivery(root: Path, version: str | None = None) -> set[str]:

@@ -25,6 +25,17 @@ TIMER_KINDS: dict[str, Kind] = {
         "backup. Do not remove the file alone: timers that are in its slots only would never be delivered. "
         + SEND_AGAIN,
     ),
+    "timer_log_size_wrong": Kind(
+        "critical",
+        "none",
+        "Every file of the timer log has the size that mappedFileSizeTimerLog says.",
+        "TimerMessageStore#load is false: the broker does not start, but with timerWheelEnable=false, when no timer of "
+        "any delay is taken in or delivered. Since 5.1.3 an empty last file is deleted.",
+        "Copy the store. Where all files have one size, start with it as mappedFileSizeTimerLog. Else put a copy of "
+        "timerlog/, timerwheel and config/timercheck of one moment in place, from a backup: what was delivered after "
+        "that moment is delivered again. Do not give the file its size with zeros: behind a unit that was cut in two "
+        "waiting timers would never be delivered. " + SEND_AGAIN,
+    ),
     "timer_wheel_missing": Kind(
         "warning",
         "none",
