@@ -68,7 +68,7 @@ def foretell(path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) -> Fo
     """Play a start on the store at `path`; `logs`: its broker's. Raises RocketlensError."""
     from pipelines.notebook.start_now import start_now
 
-    told = topics_told(logs)
+    said = said_of(broker)
+    told = topics_told(logs, path, said)
     with sentences():
-        said = said_of(broker)
         return Forecast(start_now(path, said, topic_events=told.events), (*said.ignored, *told.unread, *told.notes))

@@ -126,13 +126,20 @@ class TopicsTold(NamedTuple):
     notes: tuple[str, ...]
 
 
-def topics_told(logs: Sequence[Path]) -> TopicsTold:
-    """When topics were created and deleted. Raises RocketlensError: a path that is not there."""
-    from pipelines.cli.frame.call.topic_logs import events_of
+def topics_told(logs: Sequence[Path], root: Path, said: Said) -> TopicsTold:
+    """When topics of the store at `root` were created and deleted.
+
+    Raises RocketlensError: a path that is not there, or no store.
+    """
+    from pipelines.cli.frame.call.topic_logs import with_logs
+    from recovery.knowledge.knowledge import knowledge_of, open_known
 
     run = Gathered(Format.JSON, None, None)
+    if not logs:
+        return TopicsTold((), (), ())
     with sentences():
-        events = events_of(run, logs)
+        known = knowledge_of(open_known(root, said), said)
+        events = with_logs(run, known, logs).topic_events
     return TopicsTold(events, tuple(run.sentences), tuple(run.notes))
 
 

@@ -13,8 +13,11 @@ from parsers.config.values import flag, int32, text
 from parsers.damage.errors import DamageSink, OnDamage, report
 from parsers.layouts.fastjson import as_map
 from parsers.store.store_file import StoreFile
+from parsers.values.topics import SYSTEM_PREFIX
 
 FILE = "topics.json"
+INHERITED = 1
+"""PermName.PERM_INHERIT: of the topics a broker makes for itself."""
 TOPIC_CONFIG_SCHEMA = pa.schema(
     [
         ("file", pa.string()),
@@ -72,6 +75,22 @@ def document_topics(
             is_ordered=flag(stored.get("order")),
             attributes=None if attributes is None else {key: str(value) for key, value in as_map(attributes).items()},
         )
+
+
+def broker_named_by(topics: Iterable[tuple[str, object, tuple[object, object]]]) -> str | None:
+    """The broker's name as its own topics tell it: it keeps a topic of that name, with one queue.
+
+    None where no topic, or more than one, can be it. Source: TopicConfigManager#init @5.3.3.
+
+    Args:
+        topics: of each the name, perm, and the numbers of queues to read and to write.
+    """
+    own = [
+        name
+        for name, perm, queues in topics
+        if isinstance(perm, int) and perm & INHERITED and queues == (1, 1) and not name.startswith(SYSTEM_PREFIX)
+    ]
+    return own[0] if len(own) == 1 else None
 
 
 def topics_to_batch(topics: Iterable[tuple[StoreFile, TopicConfig]]) -> pa.RecordBatch:

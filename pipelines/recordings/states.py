@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from parsers.config.topics import broker_named_by
 from parsers.damage.errors import StoreFormatError, why_unreadable
 from pipelines.recordings.kept_copy import GZIP_MAGIC, read_copy, written_ms
 
@@ -23,8 +24,6 @@ Problem = Callable[[str], None]
 POLLED = ("consumerConnection", "consumerRunningInfo", "topicRoute", "consumeStats")
 TABLE_OF: dict[bytes, StateKind] = {b'"topicConfigTable"': "topics", b'"subscriptionGroupTable"': "groups"}
 SNIFFED = 1 << 16
-INHERITED = 1
-"""PermName.PERM_INHERIT: of the topics a broker makes for itself."""
 
 
 def is_polled(record: object) -> bool:
@@ -51,25 +50,19 @@ def state_kind(path: Path) -> StateKind | None:
 
 
 def broker_of_topics(paths: Iterable[Path]) -> str | None:
-    """The broker's name as its own `topics.json` tells it: it keeps a topic of that name, with one queue.
-
-    None where no topic, or more than one, can be it. Source: TopicConfigManager#init @5.3.3.
-    """
+    """The broker's name as its own `topics.json` tells it; see `broker_named_by`."""
     for path in paths:
         document = _document(path, lambda sentence: None)
         table = document.get("topicConfigTable") if document is not None else None
         if isinstance(table, dict):
-            own = [name for name, topic in table.items() if _is_own(topic) and not name.startswith("rmq_sys_")]
-            if len(own) == 1:
-                return str(own[0])
+            own = broker_named_by(
+                (name, topic.get("perm"), (topic.get("readQueueNums"), topic.get("writeQueueNums")))
+                for name, topic in table.items()
+                if isinstance(topic, dict)
+            )
+            if own is not None:
+                return own
     return None
-
-
-def _is_own(topic: object) -> bool:
-    if not isinstance(topic, dict):
-        return False
-    perm, queues = topic.get("perm"), (topic.get("readQueueNums"), topic.get("writeQueueNums"))
-    return isinstance(perm, int) and bool(perm & INHERITED) and queues == (1, 1)
 
 
 def facts_of_states(kind: StateKind, paths: Sequence[Path], source: str, name: str, problem: Problem) -> Iterator[Fact]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pipelines.recordings.kinds import log_stem
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
+from pipelines.recordings.store_broker import one_of
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.lives.config_states import Happening, Subject, told_settings
 from recovery.lives.story import LifeEvent
@@ -65,10 +66,13 @@ class LifeLines(Listener):
 
         return take
 
-    def of_broker(self, name: str | None = None) -> tuple[LifeEvent, ...]:
+    def of_broker(self, name: str | None) -> tuple[LifeEvent, ...]:
         """Of the one broker whose logs are there; where they are of several, of the one of this name."""
-        one = next(iter(self.by_broker)) if len(self.by_broker) == 1 else name
-        return tuple(self.by_broker.get(one or "", ()))
+        return tuple(self.by_broker.get(one_of(self.by_broker, name) or "", ()))
+
+    def has_broker(self, name: str | None) -> bool:
+        """Whether `of_broker` has a log to answer from."""
+        return one_of(self.by_broker, name) is not None
 
     def problems(self) -> Sequence[str]:
         return (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from parsers.config.topics import broker_named_by, read_topics
 from parsers.store.store import Store
 from recovery.knowledge.setting_signs import settings_told
 from recovery.knowledge.signs import Inferred, sampled_messages
@@ -24,7 +25,7 @@ class StoreKnowledge:
 
     `version_is_said` is False where the version was inferred from the files; `may_be` then has every version that they
     leave open, of those that are tried and those whose starts were recorded. `topic_events`: what a log of the broker
-    says of its topics.
+    says of its topics. `broker_name`: as topics.json tells it, None where it does not.
     """
 
     version: BrokerVersion
@@ -34,6 +35,7 @@ class StoreKnowledge:
     version_is_said: bool = False
     topic_events: tuple[TopicEvent, ...] = ()
     may_be: tuple[BrokerVersion, ...] = ()
+    broker_name: str | None = None
 
     @property
     def rules(self) -> DispatchRules:
@@ -59,4 +61,8 @@ def infer(
         facts.append(
             Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
         )
-    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be)
+    own_name = broker_named_by(
+        (topic.topic, topic.perm, (topic.read_queue_nums, topic.write_queue_nums))
+        for _, topic in read_topics(store.config, on_damage="collect")
+    )
+    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be, broker_name=own_name)

@@ -35,12 +35,14 @@ class Said:
         settings: those of a broker.conf, which are complete; None: what the files show.
         config: further settings by RocketMQ's names, which win.
         ignored: a sentence for each setting that was said and that the broker does not have.
+        broker_name: brokerName of a broker.conf.
     """
 
     version: BrokerVersion | None = None
     settings: StoreSettings | None = None
     config: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
+    broker_name: str | None = None
 
     @classmethod
     def read(
@@ -64,7 +66,8 @@ class Said:
         if pairs and pairs.get("enableDLegerCommitLog") != "true" and pairs.pop("storePathDLedgerCommitLog", ""):
             ignored.append(f"{broker_conf}: storePathDLedgerCommitLog counts with enableDLegerCommitLog=true only")
         settings = None if pairs is None else StoreSettings.from_config(_known(pairs, version))
-        said = cls(version, settings, _known(config or {}, None), tuple(ignored))
+        name = (pairs or {}).get("brokerName") or None
+        said = cls(version, settings, _known(config or {}, None), tuple(ignored), name)
         (settings or StoreSettings()).with_config(said.config)  # a wrong value is told here, not when it is used
         return said
 
@@ -103,7 +106,8 @@ def knowledge_of(store: Store, said: Said = NOTHING_SAID) -> StoreKnowledge:
 
     known = infer(store, version=said.version, settings=said.settings)
     facts = tuple(fact for fact in known.facts if fact.what not in said.config)
-    return replace(known, settings=said.over(known.settings), facts=facts)
+    name = said.broker_name or known.broker_name
+    return replace(known, settings=said.over(known.settings), facts=facts, broker_name=name)
 
 
 def _under_names_of_today(pairs: dict[str, str], version: BrokerVersion | None) -> list[str]:

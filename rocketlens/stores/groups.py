@@ -75,7 +75,7 @@ class Groups(Asked):
         from pipelines.notebook.lag_history import read_lag_history
 
         problems: list[str] = []
-        told = topics_told(self._logs)
+        told = topics_told(self._logs, self.path, self.said)
         with sentences():
             rows = read_lag_history(self.path, Path(offsets), problems.append, self.said, topic_events=told.events)
         return Rows(rows, (*told.unread, *problems), told.notes)

@@ -171,3 +171,33 @@ def test_the_command_tells_the_same(tmp_path: Path) -> None:
         (event.group, event.kind.value, event.after) for event in events(NAMES[0])
     ]
     assert call("offsets", case.root, "--version", case.version, "--group", "CG_old", "--logs", case.logs).rows != []
+
+
+def test_the_log_of_another_broker_changes_nothing(tmp_path: Path) -> None:
+    """The other one did the same to a group, a topic and queues of the same names."""
+    case = incident("5.3.3-offsets-reset")
+    lines = gzip.decompress((case.logs / "broker.log.gz").read_bytes())
+    for name in ("broker-a", "broker-b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "broker.log").write_bytes(lines.replace(b"broker-a", name.encode()))
+    for command in ("offsets", "groups", "lives"):
+        alone, both = (
+            [
+                {name: value for name, value in row.items() if name != "evidence"}
+                for row in call(command, case.root, "--logs", place, "--quiet").rows
+            ]
+            for place in (tmp_path / "broker-a", tmp_path)
+        )
+        assert alone == both, command
+    assert {row["kind"] for row in call("offsets", case.root, "--logs", tmp_path, "--quiet").rows} >= {"reset"}
+
+
+def test_of_logs_of_several_brokers_nothing_is_taken_where_the_store_names_none(tmp_path: Path) -> None:
+    case = incident("5.3.3-offsets-reset")
+    lines = gzip.decompress((case.logs / "broker.log.gz").read_bytes())
+    for name in ("broker-b", "broker-c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "broker.log").write_bytes(lines.replace(b"broker-a", name.encode()))
+    told = call("offsets", case.root, "--logs", tmp_path)
+    assert "several brokers (broker-b, broker-c); which is the store's is not known: no movement" in told.err
+    assert "reset" not in {row["kind"] for row in told.rows}

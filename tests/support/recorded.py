@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
+from pipelines.answers.offsets.heard_lines import OffsetLines
+from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.recordings.listening import hear
 from pipelines.recordings.recordings import find_recordings
 

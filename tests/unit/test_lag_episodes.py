@@ -24,7 +24,7 @@ from pipelines.answers.episodes.curve import TopicCurve, curves_of
 from pipelines.answers.episodes.episodes import NO_USUAL, episode_rows, status_rows
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import NOT_TOLD, ONE_INSTANT, Commits, StatusWord, burrow_status, status_of
-from pipelines.answers.recorded.heard import broker_among
+from pipelines.recordings.store_broker import broker_among
 from pipelines.recordings.store_log import read_store_logs
 from recovery.query.lag_cause import LagCause
 
@@ -303,11 +303,14 @@ def test_one_instant_has_no_word() -> None:
 
 
 def test_ownership_is_of_one_broker() -> None:
-    """Two brokers have a queue of one number; a store does not say which of them it is of."""
-    assert broker_among({"broker"}, {"a"}) == {"a"}
+    """Two brokers have a queue of one number; where a store does not say which of them it is of, none is taken."""
+    assert broker_among({"broker"}, {"a"}) == {"a", "broker"}
     assert broker_among({"a"}, {"a", "b"}) == {"a"}
     assert broker_among(set(), {"a"}) == {"a"}
     assert broker_among({"a"}, set()) == {"a"}
+    assert broker_among({"a", "b"}, {"a", "b"}, "b") == {"b"}
+    assert broker_among({"broker"}, {"a", "b"}, "b") == {"b", "broker"}
+    assert broker_among({"a", "b"}, {"a", "b"}, "c") is None
     assert broker_among({"broker"}, {"a", "b"}) is None
     assert broker_among(set(), {"a", "b"}) is None
     assert broker_among({"a", "b"}, {"a"}) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.answers.backlog.standing import stands_since
-from pipelines.answers.offsets.record import OffsetLines
+from pipelines.answers.offsets.heard_lines import OffsetLines
 from pipelines.answers.offsets.saved import OffsetsAt
 from rebalance.facts import OffsetCommitted
 from rebalance.model.message_queue import MessageQueue

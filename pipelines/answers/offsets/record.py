@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from pipelines.answers.offsets.in_time import InTime, Span
-from pipelines.recordings.listening import Listener, Take
-from pipelines.recordings.recordings import Recording
-from rebalance.facts import Fact, OffsetCommitted
-from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine, offset_lines
-from rebalance.readers.logs.lines import texts
-from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
+from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine
 
 GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""
-STOPPING = frozenset({"broker_stopping", "broker_holds_no_pulls", "broker_unregistered"})
-"""Lines of a broker that stops: those who leave from then on lose their connection."""
-MOST_STATEMENTS = 1 << 20
-"""Statements kept of all recordings together; commits are kept apart, 16 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +163,18 @@ class OffsetRecord:
         number of their queues."""
         return {key: each[broker] for key, each in self.commits.items() for broker in brokers if broker in each}
 
+    def add(self, other: OffsetRecord) -> None:
+        """Take in what another one says, commits left out."""
+        self.statements += other.statements
+        self.covered += other.covered
+        self.boots += other.boots
+        self.stops += other.stops
+        self.clients |= other.clients
+        for group, presence in other.presence.items():
+            mine = self.presence.setdefault(group, Presence())
+            mine.changes += presence.changes
+            mine.nobody_ms += presence.nobody_ms
+
     def put_in_order(self) -> None:
         """Sort by time; to be called once all is taken in."""
         self.statements.sort(key=_at_ms)
@@ -195,118 +198,9 @@ class OffsetRecord:
         return self.offline[asked]
 
 
-class OffsetLines(Listener):
-    """Gathers an `OffsetRecord` of the logs and captures that are read."""
-
-    hears_captures = True
-
-    def __init__(self) -> None:
-        self._record = OffsetRecord()
-        self._left_out = False
-
-    def record(self) -> OffsetRecord:
-        """What was said, in order of time; to be asked once all is read."""
-        self._record.put_in_order()
-        return self._record
-
-    def problems(self) -> Sequence[str]:
-        return [f"more than {MOST_STATEMENTS} lines about offsets; what follows was left out"] if self._left_out else []
-
-    def log(self, recording: Recording) -> Take | None:
-        record = self._record
-
-        def take(event: LogEvent) -> None:
-            _note_presence(record, event)
-            for line in offset_lines(event):
-                key = _key(line)
-                if line.kind is LineKind.COMMITTED and key is not None and line.after is not None:
-                    record.add_commit(key, line.broker or "", line.at_ms, line.after)
-                elif len(record.statements) < MOST_STATEMENTS:
-                    record.statements.append(Statement(line, f"{recording.name}:{line.record}"))
-                else:
-                    self._left_out = True
-
-        return take
-
-    def ended(self, recording: Recording, summary: LogSummary) -> None:
-        first, last = summary.first, summary.last
-        is_broker = "broker" in {path.name.partition(".")[0] for path in recording.paths}
-        if first is not None and last is not None and is_broker:
-            self._record.covered.append((first[0][0], last[0][0]))
-
-    def captured(self, fact: Fact) -> None:
-        if isinstance(fact, OffsetCommitted):
-            key = (fact.group, fact.queue.topic, fact.queue.queue_id)
-            self._record.add_commit(key, fact.queue.broker_name, fact.at_ms, fact.queue_offset)
-
-
 def _at_ms(each: Statement) -> int:
     return each.line.at_ms
 
 
 def _change_ms(change: tuple[int, str, bool]) -> int:
     return change[0]
-
-
-def _key(line: OffsetLine) -> GroupQueueKey | None:
-    if line.group is None or line.topic is None or line.queue_id is None:
-        return None
-    return line.group, line.topic, line.queue_id
-
-
-def _note_presence(record: OffsetRecord, event: LogEvent) -> None:
-    """Who connected and who went, by the broker's log."""
-    note = _PRESENCE.get(event.template.name)
-    if note is not None:
-        note(record, event)
-
-
-def _boots(record: OffsetRecord, event: LogEvent) -> None:
-    record.boots.append(event.at_ms - event.early_ms)
-
-
-def _stops(record: OffsetRecord, event: LogEvent) -> None:
-    record.stops.append(event.at_ms - event.early_ms)
-
-
-def _nobody(record: OffsetRecord, event: LogEvent) -> None:
-    presence = record.presence.setdefault(event.named_fields["group"], Presence())
-    presence.nobody_ms.append(event.at_ms + event.late_ms)
-
-
-def _came(record: OffsetRecord, event: LogEvent) -> None:
-    fields = event.named_fields
-    channel = texts.channel_info(fields["channel_info"])
-    if channel.remote is None:
-        return
-    _change(record, fields["group"], event.at_ms - event.early_ms, channel.remote, is_there=True)
-    if channel.client_id is not None and len(record.clients) < MOST_STATEMENTS:
-        record.clients[channel.remote] = channel.client_id
-
-
-def _went(record: OffsetRecord, event: LogEvent) -> None:
-    fields = event.named_fields
-    remote = texts.channel_info(fields["channel_info"]).remote
-    if remote is not None:
-        _change(record, fields["group"], event.at_ms + event.late_ms, remote, is_there=False)
-
-
-def _expired(record: OffsetRecord, event: LogEvent) -> None:
-    fields = event.named_fields
-    _change(record, fields["group"], event.at_ms + event.late_ms, texts.address(fields["remote"]), is_there=False)
-
-
-def _change(record: OffsetRecord, group: str, at_ms: int, remote: str, *, is_there: bool) -> None:
-    record.presence.setdefault(group, Presence()).changes.append((at_ms, remote, is_there))
-
-
-_PRESENCE: dict[str, Callable[[OffsetRecord, LogEvent], None]] = {
-    "broker_started": _boots,
-    **dict.fromkeys(STOPPING, _stops),
-    "group_gone": _nobody,
-    "consumer_connected": _came,
-    "consumer_unregistered": _went,
-    "channel_closed": _went,
-    "channel_expired": _expired,
-}
-"""What lines of a broker's log, by their templates, say of who is there."""

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
-from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
+from pipelines.answers.offsets.heard_lines import OffsetLines
+from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import Listener
+from pipelines.recordings.store_broker import broker_among, several
 from pipelines.recordings.store_log import StoreLog
 from pipelines.recordings.topic_log import LifeLines
 from rebalance.facts import Fact
@@ -23,12 +25,13 @@ class Heard:
     Attributes:
         history: who owned which queue; None: no recordings were named.
         lives: lines about topics and groups, by broker.
-        record: what they say of offsets and of who is connected.
+        record: what they say of offsets and of who is connected, at the store's broker.
         subscriptions: what groups subscribe to.
         behind: (epoch ms, bytes) of the lines about dispatch.
         until_ms: the instant of the latest fact.
         facts: all of them, where they were asked for.
         store_log: what store.log and storeerror.log say; None: neither is there, or they are of several brokers.
+        own: the name of the store's broker, where that is known.
     """
 
     history: Replay | None = None
@@ -39,37 +42,32 @@ class Heard:
     until_ms: int = 0
     facts: Sequence[Fact] = ()
     store_log: StoreLog | None = None
+    own: str | None = None
 
     @property
     def lines(self) -> tuple[LifeEvent, ...]:
-        """What the logs of the store's broker say of topics and groups; nothing where they are of several brokers."""
-        return self.lives.of_broker()
+        """What the log of the store's broker says of topics and groups; nothing where it is not known which that is."""
+        return self.lives.of_broker(self.own)
 
     @property
-    def is_of_one_broker(self) -> bool:
-        return len(self.lives.by_broker) == 1
+    def has_its_log(self) -> bool:
+        """Whether a log of the store's broker is there."""
+        return self.lives.has_broker(self.own)
 
     def brokers(self) -> Set[str] | None:
-        """The name of the store's broker; None where the recordings are of several, nothing where none is named."""
-        return broker_among(set(self.lives.by_broker), self._owning())
+        """The names of the store's broker; None where the recordings are of several and it is not known, nothing where
+        none is named."""
+        return broker_among(set(self.lives.by_broker), self._owning(), self.own)
 
     def why_no_broker(self) -> str:
         """Why `brokers` is None."""
-        named = ", ".join(sorted({*self.lives.by_broker, *self._owning()}))
-        return f"several brokers ({named}); which is the store's is not known"
+        return several(set(self.lives.by_broker), self._owning())
 
     def _owning(self) -> set[str]:
         if self.history is None:
             return set()
         wrong = {row.broker for row in self.history.anomalies if row.broker is not None}
         return {row.broker for row in self.history.intervals} | wrong or self.subscriptions.brokers()
-
-
-def broker_among(logged: Set[str], owning: Set[str]) -> Set[str] | None:
-    """The name of the store's broker, among those of broker logs and those of the owned queues; None where several are
-    possible, empty where none is named. A log that does not name its broker has the name of its folder."""
-    brokers = logged & owning or owning or logged
-    return brokers if len(logged) < 2 and len(brokers) < 2 else None
 
 
 class Hearing:
@@ -93,7 +91,8 @@ class Hearing:
             self._until_ms = max(self._until_ms, fact.at_ms + fact.late_ms)
             yield fact
 
-    def heard(self, history: Replay | None) -> Heard:
-        """All of it; to be asked once the recordings are read to their ends."""
-        record, behind = self._offsets.record(), self._dispatch.behind
-        return Heard(history, self._lives, record, self._subscriptions, behind, self._until_ms, self._facts or ())
+    def heard(self, history: Replay | None, own: str | None) -> Heard:
+        """All of it, for a store whose broker has that name; to be asked once the recordings are read to their ends."""
+        record, behind = self._offsets.record(own), self._dispatch.of_broker(own)
+        kept = self._facts or ()
+        return Heard(history, self._lives, record, self._subscriptions, behind, self._until_ms, kept, own=own)

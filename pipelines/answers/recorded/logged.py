@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from parsers.evidence.seen import Seen, seen
 from pipelines.answers.backlog.subscriptions_heard import SubscriptionsHeard
-from pipelines.answers.offsets.record import OffsetLines, OffsetRecord
+from pipelines.answers.offsets.heard_lines import OffsetLines
+from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import hear
@@ -84,7 +85,7 @@ def _lives(logs: Path, name: str, signature: Signature) -> tuple[LifeEvent, ...]
 def _offsets(logs: Path, name: str, signature: Signature) -> Logged:
     lines, dispatched, subscribed = OffsetLines(), DispatchLines(), SubscriptionsHeard()
     hear(find_recordings([logs], broker=name, problem=_elsewhere), [lines, dispatched, subscribed], _elsewhere)
-    return Logged(lines.record(), dispatched.behind, subscribed)
+    return Logged(lines.record(name), dispatched.of_broker(name), subscribed)
 
 
 def _elsewhere(sentence: str) -> None:

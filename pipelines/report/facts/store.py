@@ -223,7 +223,7 @@ def _lives(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, coll
     events = life_events(store, known, heard.lines, damage=collect, problem=facts.unread.append)
     facts.life_events = [life_event_row(event) for event in events]
     left = groups_left(store, known, damage=collect)
-    facts.groups = list(group_rows(left, heard.record if heard.is_of_one_broker else None))
+    facts.groups = list(group_rows(left, heard.record if heard.has_its_log else None))
 
 
 def _fates(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages, say: Say) -> None:

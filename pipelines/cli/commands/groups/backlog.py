@@ -125,8 +125,8 @@ def backlog(
     opened, known = known_store_at(run, store, broker, names_version=said.sql92 is not None)
     note_pops(run, opened)
     stored = offsets_at(run, opened, offsets)
-    heard = heard_in(run, logs, needed=False) if logs else Heard()
-    told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=False)))
+    heard = heard_in(run, logs, known.broker_name, needed=False) if logs else Heard()
+    told = tuple(topic_events(lines_heard(run, heard.lives, known.broker_name, names_lack=False)))
     brokers = heard.brokers()
     if brokers is None:
         run.note(f"--logs: {heard.why_no_broker()}: no owner and no subscription is taken from them")

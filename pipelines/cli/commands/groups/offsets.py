@@ -70,16 +70,19 @@ def offsets(
     Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
     from pipelines.answers.offsets.events import events_of, offset_event_row
-    from pipelines.answers.offsets.record import OffsetLines
+    from pipelines.answers.offsets.heard_lines import OffsetLines
     from pipelines.lake.tables.lag import OFFSET_EVENTS
     from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)
     heard = OffsetLines()
-    lines = lines_told(run, logs, names_lack=False, beside=[heard])
+    own = known.broker_name
+    lines = lines_told(run, logs, own, names_lack=False, beside=[heard])
+    if (why := heard.why_none(own)) is not None:
+        run.note(f"--logs: {why}: no movement is taken from them")
     told = replace(known, topic_events=tuple(topic_events(lines)))
     kept = [] if offsets is None else kept_copies(run, offsets)
-    found = events_of(opened, told, heard.record(), kept, damage=run.damage)
+    found = events_of(opened, told, heard.record(own), kept, damage=run.damage)
     rows = (
         row
         for row in map(offset_event_row, found)

@@ -87,7 +87,7 @@ def _facts(
     from pipelines.report.facts.store import facts_of_store
 
     store, known = known_store_at(run, path, broker)
-    heard = heard_in(run, logs, keeps_facts=bool(messages)) if logs else Heard()
-    lines_heard(run, heard.lives, names_lack=bool(logs))
+    heard = heard_in(run, logs, known.broker_name, keeps_facts=bool(messages)) if logs else Heard()
+    lines_heard(run, heard.lives, known.broker_name, names_lack=bool(logs))
     copies = [] if offsets is None else kept_copies(run, offsets)
     return facts_of_store(store, known, heard=heard, copies=copies, messages=messages, say=run.note)

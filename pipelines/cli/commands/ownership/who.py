@@ -18,7 +18,6 @@ from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
-from recovery.rules.settings import broker_conf_pairs
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +45,8 @@ def who(
     invisible until when, acknowledged, revived into which retry topic (POP).
 
     What the evidence does not tell is a row that says so. `certain` is false where only a window is known, and in what
-    --logs tells of queues whose broker may be another one: brokerName in --broker-conf says which one the store is of.
+    --logs tells of queues whose broker may be another one: where the store's topics do not name its broker, brokerName
+    in --broker-conf does.
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`
     """
@@ -58,21 +58,25 @@ def who(
     from pipelines.answers.recorded.ownership_rows import rows_to_batches
     from pipelines.recordings.topic_log import topic_events
 
-    heard = heard_in(run, logs, keeps_facts=True) if logs else Heard()
+    def recordings(own: str | None) -> Heard:
+        return heard_in(run, logs, own, keeps_facts=True) if logs else Heard()
+
     if _is_lake(source):
         if broker.is_given:
             raise WrongUsage("--version, --config and --broker-conf belong to a STORE; rocketlens.toml has a lake's")
         if offsets is not None:
             raise WrongUsage("--offsets belongs to a STORE; a lake has snapshots of its own")
-        trail = trail_in_lake(lake_at(run, source), message_id)
+        heard, trail = recordings(None), trail_in_lake(lake_at(run, source), message_id)
     else:
         store, known = known_store_at(run, source, broker)
-        told = tuple(topic_events(lines_heard(run, heard.lives, names_lack=bool(logs))))
+        own = known.broker_name
+        heard = recordings(own)
+        told = tuple(topic_events(lines_heard(run, heard.lives, own, names_lack=bool(logs))))
         copies = None if offsets is None else kept_copies(run, offsets)
         known = replace(known, topic_events=told)
         trail = store_trail(store, known, message_id, copies, run.damage, int(time.time() * 1000))
-        if trail is not None and broker.broker_conf is not None:
-            trail.broker = broker_conf_pairs(broker.broker_conf).get("brokerName") or None
+        if trail is not None:
+            trail.broker = own
     if trail is None:
         raise Unreadable(f"{source}: no message with the id {message_id}, neither as message id nor as unique id")
     add_heard(trail, heard, [str(place) for place in logs or ()])

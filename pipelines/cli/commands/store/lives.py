@@ -74,7 +74,7 @@ def lives(
     if kept is not None:
         kept.stat()
         run.reads(kept)
-    told = lines_told(run, logs)
+    told = lines_told(run, logs, known.broker_name)
     found = life_events(opened, known, told, kept=kept, damage=run.damage, problem=run.not_read)
     wanted = {"topic": topic, "group": group}
     is_asked = topic is None and group is None
@@ -116,7 +116,7 @@ def groups(
 
     from pipelines.answers.derived.group_rows import group_rows
     from pipelines.answers.lag.groups_left import groups_left
-    from pipelines.answers.offsets.record import OffsetLines
+    from pipelines.answers.offsets.heard_lines import OffsetLines
     from pipelines.lake.tables.lives import GROUP_LIVES
     from pipelines.recordings.topic_log import LifeLines, topic_events
 
@@ -124,9 +124,9 @@ def groups(
     lives, heard = LifeLines(), OffsetLines()
     if logs:
         listen(run, logs, [lives, heard])
-        told = tuple(topic_events(lines_heard(run, lives)))
+        told = tuple(topic_events(lines_heard(run, lives, known.broker_name)))
         known = replace(known, topic_events=told)
-    record = heard.record() if len(lives.by_broker) == 1 else None
+    record = heard.record(known.broker_name) if lives.has_broker(known.broker_name) else None
     kept = [] if offsets is None else kept_copies(run, offsets)
     left = groups_left(opened, known, kept=kept, damage=run.damage)
     proxied = (replace(each, no_proxy=no_proxy) for each in left)

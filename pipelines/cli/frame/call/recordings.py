@@ -77,8 +77,10 @@ def replay_of(facts: Iterable[Fact]) -> Replay:
     return replay_facts(facts)
 
 
-def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, needed: bool = True) -> Heard:
-    """What recordings tell, each of them read once.
+def heard_in(
+    run: Run, source: Sequence[Path], own: str | None, *, keeps_facts: bool = False, needed: bool = True
+) -> Heard:
+    """What recordings tell, each of them read once; `own` is the name of the store's broker, where that is known.
 
     Where nothing but store.log is there, that alone is heard; where nothing at all is and it is not `needed`, a note
     says so. Raises as `facts_in`.
@@ -98,7 +100,7 @@ def heard_in(run: Run, source: Sequence[Path], *, keeps_facts: bool = False, nee
         run.note(f"--logs: {lacking}")
     for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
         run.not_read(sentence)
-    heard = hearing.heard(history)
+    heard = hearing.heard(history, own)
     if is_of_one_broker(logs):
         heard.store_log = read_store_logs(logs, run.not_read)
     elif logs:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pipelines.recordings.listening import Listener
     from pipelines.recordings.topic_log import LifeLines
     from recovery.knowledge.inference import StoreKnowledge
-    from recovery.knowledge.topic_events import TopicEvent
     from recovery.lives.story import LifeEvent
 
 
@@ -23,23 +22,21 @@ def with_logs(run: Run, known: StoreKnowledge, logs: Sequence[Path] | None) -> S
     Raises:
         OSError: a path that is not there.
     """
-    return replace(known, topic_events=events_of(run, logs)) if logs else known
-
-
-def events_of(run: Run, logs: Sequence[Path] | None) -> tuple[TopicEvent, ...]:
-    """What the logs of a store's broker say of its topics. Raises OSError: a path that is not there."""
     from pipelines.recordings.topic_log import topic_events
 
-    return tuple(topic_events(lines_told(run, logs)))
+    if not logs:
+        return known
+    return replace(known, topic_events=tuple(topic_events(lines_told(run, logs, known.broker_name))))
 
 
 def lines_told(
-    run: Run, logs: Sequence[Path] | None, *, names_lack: bool = True, beside: Sequence[Listener] = ()
+    run: Run, logs: Sequence[Path] | None, own: str | None, *, names_lack: bool = True, beside: Sequence[Listener] = ()
 ) -> tuple[LifeEvent, ...]:
     """What the logs of a store's broker say of its topics and groups.
 
-    A store does not tell its broker's name: logs of several brokers are left out, and a note says so. With `names_lack`
-    a note says so, too, where no log of a broker is there. `beside` hear the same logs, and captures.
+    Logs of several brokers are left out where none of them is `own`, the name that the store has for its broker, and a
+    note says so. With `names_lack` a note says so, too, where no log of a broker is there. `beside` hear the same logs,
+    and captures.
 
     Raises:
         OSError: a path that is not there.
@@ -50,7 +47,7 @@ def lines_told(
         return ()
     lives = LifeLines()
     listen(run, logs, [lives, *beside])
-    return lines_heard(run, lives, names_lack=names_lack)
+    return lines_heard(run, lives, own, names_lack=names_lack)
 
 
 def listen(run: Run, logs: Sequence[Path], listeners: Sequence[Listener]) -> None:
@@ -66,10 +63,10 @@ def listen(run: Run, logs: Sequence[Path], listeners: Sequence[Listener]) -> Non
             run.not_read(sentence)
 
 
-def lines_heard(run: Run, lives: LifeLines, *, names_lack: bool = True) -> tuple[LifeEvent, ...]:
+def lines_heard(run: Run, lives: LifeLines, own: str | None, *, names_lack: bool = True) -> tuple[LifeEvent, ...]:
     """What logs said that were read already; see `lines_told`."""
     found = sorted(lives.by_broker)
     told = f"logs of several brokers ({', '.join(found)})" if found else "no broker.log there"
-    if len(found) > 1 or (names_lack and not found):
+    if not lives.has_broker(own) and (found or names_lack):
         run.note(f"--logs: {told}; what happened to topics and groups is not taken from them")
-    return lives.of_broker()
+    return lives.of_broker(own)
