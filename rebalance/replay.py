@@ -257,7 +257,7 @@ def _route_queues(routes: Iterable[RouteSeen], topics: set[str]) -> set[MessageQ
 
 
 def _with_lower_ids(queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
-    """With the queues that must exist beside these: ids count from 0 on each broker."""
+    """The queues, and those that must exist beside them: ids count from 0 on each broker."""
     highest: dict[tuple[str, str], int] = {}
     for queue in queues:
         place = queue.topic, queue.broker_name

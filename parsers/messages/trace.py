@@ -60,7 +60,7 @@ class Trace(BodyKind):
 
 
 def _records(body: bytes) -> Iterator[tuple[int, int, int]]:
-    """Of each record its first byte, its end, and where the next one begins."""
+    """The first byte and the end of each record, and where the next one begins."""
     at = 0
     while at < len(body):
         found = body.find(END, at)

@@ -85,7 +85,7 @@ def _first_behind(table: QueueTable, queue: QueueLimits, low: int, physical_offs
 
 
 def _kinds(queue: QueueLimits, units: Units) -> npt.NDArray[np.int8]:
-    """Of each unit the number of its kind in DATABASE_UNIT_KINDS."""
+    """The kind of each unit, as its number in DATABASE_UNIT_KINDS."""
     first = queue.first.queue_offset if queue.first is not None else 0
     kinds = (units["queue_offset"] > queue.last_queue_offset).astype(np.int8)
     kinds[(units["queue_offset"] < first) & (kinds == 0)] = 2

@@ -20,7 +20,7 @@ OWNERS: Mapping[str, list[str]] = {
 }
 """Those who can do something about what the group shows."""
 SNAPSHOTS = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=6), warn_window=timedelta(hours=1))
-"""Without a snapshot the history of lag has a gap that nothing fills later."""
+"""How old snapshots may be: without one, the history of lag has a gap that nothing fills later."""
 DAILY = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=7), warn_window=timedelta(days=1))
 
 

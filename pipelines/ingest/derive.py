@@ -210,8 +210,8 @@ def in_part(made: MadeFrom, stores: StillStores) -> Set[str]:
 
 
 def _told_by_the_clock(lake: Lake, table: str, made: Set[str]) -> Set[str]:
-    """Of the brokers that a table was just made for, those whose rows hold as of the hour of the run: they are made
-    again in another one. That is when the cleaner deletes what is unread, and what waits for its time."""
+    """Those brokers of `made` whose rows of a table hold as of the hour of the run and are made again in another hour:
+    rows that say when the cleaner deletes unread or waiting messages."""
     if table == RETENTION_RISK.name:
         return made
     if table == DELAYED_MESSAGES.name and made:

@@ -39,7 +39,7 @@ class StillStores:
         self._first |= {broker.name: seen(self._paths(broker)) for broker in self.brokers if broker.name in wanted}
 
     def moved(self) -> Set[str]:
-        """Of the brokers looked at those whose store or logs have changed since, or are not as the lake took them."""
+        """Those of the brokers looked at whose store or logs have changed since, or are not as the lake took them."""
         looked = [broker for broker in self.brokers if broker.name in self._first]
         return {broker.name for broker in looked if not self._stood_still(broker)}
 
@@ -69,7 +69,7 @@ def _folders_of(files: Iterable[Path], root: Path) -> set[Path]:
 
 
 def changed_since(first: Mapping[Path, Seen | None], states: Mapping[Path, FileState | None]) -> set[Path]:
-    """Of files looked at before those that have changed meanwhile, or are not as when their states were taken."""
+    """Those of the files looked at before that have changed meanwhile, or are not as when their states were taken."""
     now = seen(first)
     alike = {path for path, state in states.items() if state is None or _is_as_taken(now[path], state)}
     return {path for path in first if path not in alike or now[path] != first[path]}

@@ -84,14 +84,14 @@ def publish(lake: Lake) -> Place:
 
 
 def made_from(lake: Lake) -> str:
-    """What a catalogue, and all else that follows from a whole lake, is made from: the lake's place, the versions of
-    its tables, the version of rocketlens, and the stored questions."""
+    """Everything that decides the content of a catalogue, or of anything else made from a whole lake: its place, the
+    versions of its tables, the version of rocketlens, and the stored questions."""
     tables = {name: lake.version(name) for name in TABLES}
     return json.dumps([installed_version(), str(lake.root), tables, _questions_hash()])
 
 
 def _questions_hash() -> str:
-    """A text that is another one when a question that is a view has come, gone, or asks something else."""
+    """A hash that changes when a question that is a view is added, removed or altered."""
     asked = [(name, asked_by(name), question(name)) for name in question_views()]
     return hashlib.sha256(repr(asked).encode()).hexdigest()[:32]
 
@@ -122,7 +122,7 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     `ask` sees to it that those files are only read.
 
     Args:
-        unsafe: leave DuckDB all it can do, writing files included.
+        unsafe: restrict DuckDB in nothing; it may write files, too.
     """
     if not lake.catalog.exists():
         raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` first")

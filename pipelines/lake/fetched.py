@@ -1,4 +1,4 @@
-"""The catalogue of a lake on an object store, as a file of this machine: DuckDB opens no other kind.
+"""The catalogue of a lake on an object store, as a file of this machine: DuckDB opens files only.
 
 It holds views and no rows. Each content is fetched once and kept in the user's own cache, under another name: whoever
 has an earlier one open goes on with it.

@@ -1,6 +1,6 @@
 """The lake: one folder with a Delta table for each name of `pipelines.lake.tables.raw`, and the published catalogue.
 
-Delta is imported where a table is looked at: who only asks the catalogue does without it.
+Delta is imported where a table is looked at, so that asking the catalogue alone does not load it.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ _held: dict[Path, int] = {}
 def writing(lake: Place, doing: str, *, wait_s: float = 0) -> Iterator[None]:
     """Be the only process that writes to a lake; entered again within itself it holds at once.
 
-    The system lets go of the lock when the process ends, however it ends, so a dead holder holds nobody up. The file
-    stays where it is and only tells who has the lock. A lake on an object store has a lease instead
+    The system releases the lock when the process ends, however it ends, so a dead holder blocks nobody. The file stays
+    where it is and only says who has the lock. A lake on an object store has a lease instead
     (pipelines.lake.delta.lease).
 
     Args:

@@ -33,7 +33,7 @@ class Storage:
 
     @classmethod
     def read(cls, table: Mapping[str, Any]) -> Storage:
-        """Of [lake.storage]. Raises ValueError: one sentence that repeats no value of a secret."""
+        """The settings in [lake.storage]. Raises ValueError: one sentence that repeats no value of a secret."""
         for key, value in table.items():
             if key not in (*TEXTS, *NUMBERS):
                 raise ValueError(f"[lake.storage]: unknown key {key!r} (known: {', '.join((*TEXTS, *NUMBERS))})")

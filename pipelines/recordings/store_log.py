@@ -19,7 +19,7 @@ from rebalance.readers.logs.templates.store import STORE_MEANINGS
 
 STEMS = {"store", "storeerror", "store_error", "store_default"}
 MOST_QUEUES = 10_000
-"""Of further queues the lines are counted together."""
+"""How many queues have rows of their own; the lines of further queues are counted together."""
 EXAMPLE_SIZE = 400
 
 

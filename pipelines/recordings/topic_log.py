@@ -67,7 +67,7 @@ class LifeLines(Listener):
         return take
 
     def of_broker(self, name: str | None) -> tuple[LifeEvent, ...]:
-        """Of the one broker whose logs are there; where they are of several, of the one of this name."""
+        """The events of the one broker that has logs; where several have, those of the broker of this name."""
         return tuple(self.by_broker.get(one_of(self.by_broker, name) or "", ()))
 
     def has_broker(self, name: str | None) -> bool:

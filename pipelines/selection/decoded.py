@@ -30,7 +30,7 @@ times as instants. `record_no` counts the records of a message from 0."""
 
 TIMES = frozenset(field.name for kind in KINDS for field in kind.fields if field.form == "time_ms")
 MOST_ROWS = 1 << 14
-"""Of one batch: a single op message may have half a thousand records, a batch of them a million."""
+"""The most rows of one batch: a single op message may have half a thousand records, a batch of them a million."""
 Unread = Callable[[int, str, StoreFormatError], None]
 """Gets the physical offset of a message, the kind that it should be, and why it is not."""
 

@@ -124,7 +124,7 @@ class SparkWhenAsked:
 
 
 def share_done(spark: SparkSession | SparkWhenAsked) -> float:
-    """Of the tasks of the job that runs, the share that is done; 0 where none runs. Any thread may ask."""
+    """The share of tasks that are done of the job that runs; 0 where none runs. Any thread may ask."""
     session = spark.running if isinstance(spark, SparkWhenAsked) else spark
     if session is None:
         return 0.0

@@ -10,7 +10,7 @@ from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue
 
 ANY_RUN = -1
-"""Of a line that several consumers of one group in one JVM may have written."""
+"""The run of a line that any of several consumers of one group in one JVM may have written."""
 
 
 @frozen(kw_only=True)

@@ -115,7 +115,7 @@ def read_record(facts: Iterable[Fact], logs: LogSpans, settings: Settings) -> Re
 
 
 def _told_apart(facts: Sequence[Fact], shared: Collection[str]) -> Iterable[Fact]:
-    """Without what logs tell of several consumers that nobody can tell apart."""
+    """The facts without those of logs that several indistinguishable consumers share."""
     return (fact for fact in facts if not (fact.source in shared and isinstance(fact, ClientFact))) if shared else facts
 
 

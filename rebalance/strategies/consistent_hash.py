@@ -14,7 +14,7 @@ from rebalance.strategies.base import ILLEGAL_ARGUMENT, StrategyError, check_arg
 
 _ALWAYS_UTF_8 = Version(5, 0, 0)
 MOST_NODES = 1 << 21
-"""Of a ring that is computed here: a thousand clients with two thousand virtual nodes each."""
+"""The most nodes of a ring that is computed here: a thousand clients with two thousand virtual nodes each."""
 
 
 @dataclass(frozen=True, slots=True)

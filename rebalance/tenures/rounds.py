@@ -44,7 +44,7 @@ class Stamp:
 
 
 _UNHEARD = Stamp(EVER, EVER, NO_EVIDENCE)
-"""Of a change that a round may have made and nobody lived to tell."""
+"""The stamp of a change that a round may have made and that no later request of the process shows."""
 
 
 def stamps_of(life: Life, topic: str) -> list[Stamp]:

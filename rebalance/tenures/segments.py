@@ -130,7 +130,8 @@ def _witnesses_in(process: Process, span: Span) -> dict[MessageQueue, list[Witne
 
 
 def _versions_in(process: Process, span: Span) -> dict[str, list[HeardVersion]]:
-    """With the version that was in force as the span began, unless the hole before it may hold its successor."""
+    """The versions heard in a span, and the one in force as it began, unless the hole before it may hold its
+    successor."""
     versions = {}
     for topic, heard in process.versions.items():
         inside = [version for version in heard if span[0] <= version.heard_ms <= span[1]]
@@ -229,7 +230,8 @@ def _rejoined(before: Iterable[Tenure], after: Sequence[Tenure], segment: Segmen
 
 
 def limit_to_logs(tenures: Iterable[Tenure], spans: LogSpans) -> None:
-    """Of a process whose rounds only its log shows, no queue is surely held after the log ends."""
+    """End what is certain where a log ends: a process whose rounds only its log shows surely holds no queue after
+    that."""
     for tenure in tenures:
         process = tenure.process
         if process.has_log and not process.captured and not process.has_log_without_zone:

@@ -34,7 +34,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.scan.scanner import LogScanner, ScanBatch
 
 TRIES = 30
-"""Of ConsumeQueue#putMessagePositionInfoWrapper, a second each; each of them writes an ext unit."""
+"""How often ConsumeQueue#putMessagePositionInfoWrapper tries, a second each; each try writes an ext unit."""
 NO_CHECKPOINT = decode_checkpoint(bytes(CHECKPOINT.size))
 
 

@@ -297,7 +297,7 @@ def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
 
 
 def _expired(held: Held, fates: Fates, progress: Progress, store: Store) -> dict[int, int]:
-    """Of each level, how many messages from the stored offset on lie before the first byte of the log."""
+    """How many messages of each level, from the stored offset on, lie before the first byte of the log."""
     found: dict[int, int] = {}
     if not store.commitlog:
         return found

@@ -215,8 +215,8 @@ def _deliveries_before(alike: Longs, placed: Longs, is_delivered: Mask) -> Longs
 
 
 def _last(entries: Entries, number: Longs, placed: Longs, written: Longs) -> Longs:
-    """Of each message the checkpoint of the latest pop that was written last, where it was written first; without one
-    the last of its acknowledgements. `written`: where the checkpoint of each entry was written first."""
+    """For each message the checkpoint of its latest pop that was written last, where it was written first; without one
+    its last acknowledgement. `written`: where the checkpoint of each entry was written first."""
     found = np.empty(int(number.max()) + 1, np.int64)
     order = np.lexsort((-placed, written, entries.pop_time_ms, entries.is_checkpoint, number))
     found[number[order]] = order
@@ -224,7 +224,7 @@ def _last(entries: Entries, number: Longs, placed: Longs, written: Longs) -> Lon
 
 
 def _firsts_of(wanted: Mask, numbers: Longs, placed: Longs) -> Longs:
-    """Of each number the first wanted entry in the log, NONE without one."""
+    """For each number the first wanted entry in the log, NONE without one."""
     rows = np.flatnonzero(wanted)
     first = firsts(numbers[rows], placed[rows], int(numbers.max()) + 1)
     found: Longs = np.concatenate((rows, [NONE]))[first]  # NONE, -1, is the last one

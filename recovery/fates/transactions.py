@@ -148,7 +148,8 @@ class _Halves:
     count: int
 
     def named_by(self, rows: Longs) -> tuple[Longs, Ints]:
-        """Of each transaction the first of these records that names the place of one of its halves, and how many do."""
+        """For each transaction the first of these records that names the place of one of its halves, and how many
+        do."""
         columns = self.held.columns
         first, counts = np.full(self.count, NONE, np.int64), np.zeros(self.count, np.int32)
         if not len(self.order) or not len(rows):
@@ -166,7 +167,7 @@ class _Halves:
         return first, counts
 
     def listed(self, ops: Longs, offsets: Longs) -> Longs:
-        """Of each transaction the first op message that lists one of its halves; `offsets`: what each op lists."""
+        """For each transaction the first op message that lists one of its halves; `offsets`: what each op lists."""
         columns, first = self.held.columns, np.full(self.count, NONE, np.int64)
         if not len(self.order) or not len(ops):
             return first
@@ -182,7 +183,7 @@ class _Halves:
         return first
 
     def same_message(self, rows: Longs) -> Longs:
-        """Of each transaction the first of these records with its id, after its first half."""
+        """For each transaction the first of these records with its id, after its first half."""
         columns, first = self.held.columns, np.full(self.count, NONE, np.int64)
         if not len(self.order) or not len(rows):
             return first

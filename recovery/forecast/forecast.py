@@ -142,7 +142,7 @@ def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
 
 
 def _assumed(known: StoreKnowledge, version: BrokerVersion) -> Iterator[NotPlayed]:
-    """Without storeType the files of a moved broker do not say where it keeps its queues."""
+    """What is assumed of storeType: without it, the files of a moved broker do not say where it keeps its queues."""
     fact = next((fact for fact in known.facts if fact.what == STORE_TYPE and not fact.certain), None)
     if fact is not None and version.keeps_queues_in_rocksdb:
         yield NotPlayed("whether this broker keeps its queues in files or in the database", fact.why)

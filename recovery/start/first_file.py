@@ -96,7 +96,8 @@ def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:
 
 
 def _matches_by_place(memory: BrokerMemory, file: LogFile) -> bool:
-    """With a database of queues: the magic code and the offset in the first record are looked at. @5.2.0."""
+    """Whether recovery may begin at this file, for a broker with a database of queues: its first record has a magic
+    code that is read, and an offset at or before the last one queued. @5.2.0."""
     try:
         head = HEAD.unpack(file.stored)
     except TruncatedRecord:

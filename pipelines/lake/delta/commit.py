@@ -61,7 +61,8 @@ def commit(
             list only appends. A partition named here that gets no part is empty afterwards.
         without: paths of parts that go too.
         at_version: the version that the parts were made for; None where they do not depend on what the table holds.
-        same_rows: the parts have the rows of those that go: who follows the table by its versions need not read them.
+        same_rows: the parts have the rows of those that go, so whoever follows the table by its versions need not read
+            them.
     Raises:
         PartsMissing, LakeMoved, LakeMismatch: one sentence; the table is as it was and the parts are gone.
         LakeError: a lease was lost (pipelines.lake.delta.lease); likewise.

@@ -54,7 +54,7 @@ class CatalogueUnwritten(LakeError):
 
 
 class WorkFailed(LakeError):
-    """Work on Spark that did not end: what it was, and why."""
+    """Work on Spark failed: what it was, and why."""
 
 
 def first_line(message: str) -> str:
@@ -65,7 +65,7 @@ def first_line(message: str) -> str:
 
 
 def raised_in(message: str) -> str:
-    """Of a text that holds the trace of a Spark worker, what was raised there; else its first line."""
+    """What a Spark worker raised, from a text with its trace; else the first line of the text."""
     lines = [line for line in message.splitlines() if line.strip()]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
     if traces:

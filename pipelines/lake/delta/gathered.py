@@ -26,7 +26,7 @@ WHOLE_BYTES = 1 << 26
 
 
 def gather(table: Table, root: Place, broker: str) -> int:
-    """Bring parts of one broker together where there are many, in one transaction; how many went.
+    """Join parts of one broker where there are many, in one transaction; returns how many parts it replaced.
 
     Raises:
         PartsMissing, LakeMoved: one sentence; the table is as it was.

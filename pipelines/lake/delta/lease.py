@@ -1,10 +1,11 @@
-"""One writer per lake on an object store: a lease that its holder renews, since no system lets go of it for the dead.
+"""One writer per lake on an object store: a lease that its holder renews, since no system releases it for a dead
+process.
 
 The lease is one object, written on condition: it is made where none is, and replaced where its content is still the
-one that was read. So of two who take it one gets it. A holder renews it every RENEW_S seconds; one that was not heard
-of for LEASE_S seconds, both by the server's clock, is taken for dead, and one that died on this machine at once. A
-holder that only stood still for so long loses its lease: it renews it before each commit, and commits no more. Should
-it commit in that very instant, its commit still is one to the version that it read, or none.
+one that was read. So of two processes that take it one gets it. A holder renews it every RENEW_S seconds. A holder that
+has not renewed it for LEASE_S seconds, by the server's clock, counts as dead; one that died on this machine counts as
+dead at once. A holder that was only suspended for so long loses its lease: it renews the lease before each commit, and
+that fails. Should it commit in that very instant, the commit is still one to the version that it read, or none.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Lease:
             self.renewed_at = at
 
     def keep(self) -> None:
-        """Renew it until the end. A server that does not answer now may at the next time."""
+        """Renew it until the end. A server that does not answer now may answer the next time."""
         while not self.ended.wait(RENEW_S):
             with suppress(OSError):
                 try:
@@ -115,7 +116,7 @@ def require_lease(place: Place) -> None:
     """Raise LakeError where a lake that this process has a lease of is somebody else's by now.
 
     Args:
-        place: the lake, or a folder of it. Of a lake that no lease was taken of nothing is asked.
+        place: the lake, or a folder of it. Nothing is asked where no lease was taken.
     """
     for lake, lease in list(_held.items()):
         if f"{place}/".startswith(f"{lake}/") and _clock() - lease.renewed_at > SURE_S:
@@ -180,7 +181,7 @@ def _read(place: ObjectPlace) -> _Found | None:
 
 
 def _server_clock(place: ObjectPlace) -> float:
-    """The time by the server's clock: that of an object written now."""
+    """The time by the server's clock, taken from an object that is written now."""
     place.write_bytes(b"")
     return place.stat().st_mtime
 
@@ -206,7 +207,7 @@ def _lost(place: ObjectPlace) -> str:
 
 
 def _content(holder: Mapping[str, Any], renewal: str = "") -> bytes:
-    """Each renewal is another content: a tag may be a hash of it."""
+    """The content of a lease, different at each renewal, since a tag may be a hash of it."""
     return json.dumps({**holder, "renewal": renewal}).encode()
 
 
@@ -215,7 +216,7 @@ def _this_process() -> dict[str, Any]:
 
 
 def _life_of(pid: int) -> dict[str, str]:
-    """What tells a process from every other one of any machine; nothing where the system does not say."""
+    """What identifies a process among those of all machines; empty where the system does not say."""
     try:
         return {
             "boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
@@ -227,7 +228,7 @@ def _life_of(pid: int) -> dict[str, str]:
 
 
 def _has_died(holder: Mapping[str, Any]) -> bool:
-    """Whether the holder was a process of this machine and is none any more; of other machines it is not known."""
+    """Whether the holder was a process of this machine and no longer runs; unknown, so False, for other machines."""
     here, pid = _this_process(), holder.get("pid")
     if not here.get("boot") or type(pid) is not int or any(holder.get(key) != here[key] for key in ("boot", "pids")):
         return False
@@ -241,7 +242,7 @@ def _has_died(holder: Mapping[str, Any]) -> bool:
 
 
 def _clock() -> float:
-    """Seconds that go on while the machine sleeps."""
+    """Seconds of a clock that goes on while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.time()
 
 

@@ -34,7 +34,7 @@ Mark = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One version of a table: the columns of its partitions, and its parts as Delta tells them."""
+    """One version of a table: the columns of its partitions, and its parts as the Delta log lists them."""
 
     partition_by: list[str]
     actions: pa.Table
@@ -77,7 +77,7 @@ def newest_version(root: Place) -> Place | None:
 
 
 def was_never_written(root: Place) -> bool:
-    """Whether a table has neither a version nor a part: a disk that is full at the first commit leaves its folders."""
+    """Whether a table has neither a version nor a part, as a disk that is full at the first commit leaves it."""
     return newest_version(root) is None and not any(root.rglob("part-*.parquet"))
 
 
@@ -167,7 +167,8 @@ def parts_of(
 
 
 def _of(table: Table, actions: pa.Table, brokers: Collection[str] | None, paths: Collection[str] = ()) -> pa.Table:
-    """What Delta tells of the parts of these brokers and paths: of all, where the table is not cut by brokers."""
+    """What the Delta log lists of the parts of these brokers and paths; of all parts where the table is not partitioned
+    by brokers."""
     column = f"partition.{BROKER}"
     if brokers is None or BROKER not in table.partition_by or column not in actions.column_names:
         return actions
@@ -188,7 +189,7 @@ def _parts(table: Table, actions: pa.Table) -> Iterator[Part]:
 
 
 def add_actions(delta: DeltaTable) -> pa.Table:
-    """The parts of one version as Delta tells them: path, size_bytes, num_records, partition.NAME, …"""
+    """The parts of one version as the Delta log lists them: path, size_bytes, num_records, partition.NAME, …"""
     return pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()  # pa.table brings pandas
 
 

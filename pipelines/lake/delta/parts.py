@@ -52,7 +52,7 @@ class Part:
 
 
 def new_job() -> str:
-    """A text for the names of the parts of one job, which no other job has."""
+    """A name for the parts of one job that no other job has."""
     return uuid.uuid4().hex[:12]
 
 
@@ -176,7 +176,7 @@ class _OpenPart:
         return Part(self.relative, self.place.stat().st_size, self.rows, self.partition, int(time.time() * 1000))
 
     def discard(self) -> None:
-        """Let go of a part that is not finished."""
+        """Drop a part that is not finished."""
         if self.sink is not None:
             self.sink.discard()
 

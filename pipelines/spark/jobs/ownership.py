@@ -193,7 +193,7 @@ def _add_rows(tables: TableWriters, of_all: list[Fact], group: tuple[str, list[F
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the cyclic collector: a replay leaves no cycles, and looking for them takes a tenth of its time."""
+    """Switch the cyclic collector off: a replay leaves no cycles, and looking for them takes a tenth of its time."""
     gc.disable()
     try:
         yield

@@ -202,7 +202,8 @@ def _of_gaps(gaps: list[LogGap], right: LogBytes) -> Iterator[Stretch]:
 
 
 def _meets(gap: LogGap, piece: Piece) -> Meets:
-    """Of a blank its first bytes count; of what was never written, whether the other log wrote there."""
+    """What the other log has in a gap of the first: a blank is compared by its first bytes, bytes that were never
+    written by whether the other log wrote there."""
     if piece.data is None:
         return Meets.ABSENT
     at, end = piece.begin - piece.base_offset, piece.end - piece.base_offset

@@ -154,7 +154,7 @@ def offset_at(search: QueueSearch, at_ms: int, version: BrokerVersion, boundary:
 
 
 def _nearer(left: tuple[int, int], right: tuple[int, int], at_ms: int) -> int:
-    """Of (unit, store time) on both sides, time -1 where there is none."""
+    """The unit nearer to an instant, of (unit, store time) on both sides; time -1 where a side has none."""
     if left[1] == -1:
         return right[0]
     if right[1] == -1:

@@ -107,7 +107,7 @@ def due_of(data: Bytes, at: int, end: int) -> int:
 
 @cached_njit(nogil=True)
 def walk_chains(before: Longs, steps: Longs, first: Longs, counts: Longs) -> None:
-    """Of each unit the row of its chain's first unit (or EXPIRED, BROKEN), and the timers up to it.
+    """Fill in, for each unit, the row of its chain's first unit (or EXPIRED, BROKEN), and the timers up to it.
 
     `before`: the row of the unit before it in the slot, NONE, EXPIRED or BROKEN; rows rise. `steps`: 1 for a timer, -1
     for a unit that deletes one.

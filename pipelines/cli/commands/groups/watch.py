@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BRIEF = ("at", "what", "topic", "group", "messages_per_second", "messages_behind", "seconds_behind", "reason")
 COMPARE_EVERY_S = 60
 COMPARES_AT_MOST = 0.1
-"""Of the time that passes, the part in which files are compared."""
+"""The largest share of the time in which files are compared."""
 
 
 def register(app: typer.Typer) -> None:

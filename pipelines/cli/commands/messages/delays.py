@@ -31,7 +31,7 @@ MESSAGES_BRIEF = ("level", "topic", "unique_id", "due_at", "state", "late_ms", "
 
 @dataclass(frozen=True, slots=True)
 class DelayOptions:
-    """Of which delayed messages rows are wanted."""
+    """Which delayed messages are wanted."""
 
     topic: TopicOption = None
     level: Annotated[

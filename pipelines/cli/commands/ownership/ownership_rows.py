@@ -24,7 +24,8 @@ BRIEF = (
     "begin_earliest",
     "end_latest",
 )
-"""Of an ownership: between the latest begin and the earliest end it is certain; the others are shown where they fit."""
+"""The columns of a terminal. An ownership is certain between the latest begin and the earliest end; the others are
+shown where they fit."""
 
 
 OWNERS = pa.schema(

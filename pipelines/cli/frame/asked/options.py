@@ -201,7 +201,7 @@ class BrokerOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """Of which consumer group and topic rows are wanted."""
+    """The consumer group and the topic whose rows are wanted."""
 
     group: GroupOption = None
     topic: TopicOption = None
@@ -212,7 +212,7 @@ class GroupOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueueOptions:
-    """Of which topic and queue rows are wanted."""
+    """The topic and the queue whose rows are wanted."""
 
     topic: TopicOption = None
     queue: QueueOption = None

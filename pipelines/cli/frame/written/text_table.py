@@ -31,7 +31,7 @@ DAY = len("2026-11-21 ")
 UNKNOWN = "–"
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 COLOURS = {"critical": "\x1b[1;31m", "error": "\x1b[31m", "warning": "\x1b[33m"}
-"""Of the column `severity` on a terminal, where NO_COLOR is not set."""
+"""Colours of the column `severity` on a terminal, where NO_COLOR is not set."""
 ZEROS_OF_A_NAME = re.compile(r"(?<![0-9])0{6,}(?=[0-9])")
 BYTES_SHOWN = 1 << 12
 
