@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from parsers.consumequeue.ext import CQ_EXT_UNIT
-from parsers.damage.errors import StoreFormatError
+from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
+from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.kernels.bigendian import load_long, load_short
 from parsers.kernels.numba_cache import cached_njit
 from parsers.store.store_file import StoreFile
+from parsers.values.java import LONG_MIN
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -21,6 +23,17 @@ Longs = npt.NDArray[np.int64]
 UNIT_SIZE = CQ_EXT_UNIT.size
 TAGS_AT, TIME_AT = CQ_EXT_UNIT.offsets["tags_code"], CQ_EXT_UNIT.offsets["store_timestamp_ms"]
 BITMAP_SIZE_AT = CQ_EXT_UNIT.offsets["bitmap_size"]
+EXT_UNIT_SCHEMA = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("queue_id", pa.int32()),
+        ("file_pos", pa.int64()),
+        ("ext_address", pa.int64()),
+        ("tags_code", pa.int64()),
+        ("store_timestamp_ms", pa.int64()),
+        ("bit_map", pa.binary()),
+    ]
+)
 
 
 class ExtColumns(NamedTuple):
@@ -51,6 +64,42 @@ def walk_ext(data: Bytes, found: Longs) -> int:
     return count
 
 
+def read_ext_units(
+    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The units of one queue's files as batches of EXT_UNIT_SCHEMA, one for each file; `ext_address` is what the
+    tags_code of a ConsumeQueue unit is that leads here.
+
+    Raises, or reports, what `read_ext` does: a broken unit ends its file.
+    """
+    for file in files:
+        try:
+            buf = map_file(file.path)
+        except StoreFormatError as error:
+            report(error.in_file(file.path), on_damage, damage)
+            continue
+        found = _walked(np.frombuffer(buf, np.uint8))
+        yield _batch(file, buf, found)
+        try:
+            decode_ext_unit(buf, int(found[-1, :2].sum()) if len(found) else 0)
+        except StoreFormatError as error:
+            report(error.in_file(file.path), on_damage, damage)
+
+
+def _batch(file: StoreFile, buf: memoryview, found: Longs) -> pa.RecordBatch:
+    bit_maps = [bytes(buf[at + UNIT_SIZE : at + size]) for at, size in found[:, :2].tolist()]
+    columns = [
+        pa.repeat(pa.scalar(file.topic, pa.string()), len(found)),
+        pa.repeat(pa.scalar(file.queue_id, pa.int32()), len(found)),
+        pa.array(found[:, 0]),
+        pa.array(found[:, 0] + ((file.base_offset or 0) + LONG_MIN)),
+        pa.array(found[:, 2]),
+        pa.array(found[:, 3]),
+        pa.array(bit_maps, pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=EXT_UNIT_SCHEMA)
+
+
 def ext_columns(files: Sequence[StoreFile]) -> ExtColumns:
     """The units of the files, given in offset order; those of a file that the system refuses are none."""
     pieces = [np.empty((0, 4), np.int64), *_pieces(files)]
@@ -64,7 +113,13 @@ def _pieces(files: Sequence[StoreFile]) -> Iterator[Longs]:
             data = np.frombuffer(map_file(file.path), np.uint8)
         except StoreFormatError:
             continue
-        found = np.empty((walk_ext(data, np.empty((0, 4), np.int64)), 4), np.int64)
-        walk_ext(data, found)
+        found = _walked(data)
         found[:, 0] += file.base_offset or 0
         yield found
+
+
+def _walked(data: Bytes) -> Longs:
+    """A row for each unit of one file: its position, size, tags code and store time."""
+    found = np.empty((walk_ext(data, np.empty((0, 4), np.int64)), 4), np.int64)
+    walk_ext(data, found)
+    return found

@@ -88,8 +88,8 @@ PLOTS = {
     },
 }
 """Name of a table -> its bars. Of a raw table the rows of each store file are plotted instead."""
-NOT_PLOTTED = {"checkpoints", "replica_differences"}
-"""A row for each broker, or none as long as replicas agree."""
+NOT_PLOTTED = {"checkpoints", "epochs", "replica_differences"}
+"""A row or few for each broker, or none as long as replicas agree."""
 
 
 def plot_of(lake: Lake, table: str) -> dict[str, dg.MarkdownMetadataValue]:

@@ -30,6 +30,17 @@ UNIT = {
     "kind": "unit",
 }
 TIMER = {"broker": "b", "file": "timerlog/0", "position": 0, "physical_offset": 50, "msg_size": 100}
+EXT = {"broker": "b", "file": "consumequeue_ext/T/0/0", "topic": "T", "queue_id": 0, "ext_address": -(2**63) + 20}
+EXT_UNIT = {**UNIT, "queue_id": 0, "tags_code": EXT["ext_address"], "tags_code_kind": "ext_address"}
+COPY = {
+    "broker": "b",
+    "file": "compaction/compactionLog/T/0/0",
+    "topic": "T",
+    "queue_id": 0,
+    "queue_offset": 5,
+    "body_crc": 7,
+    "keys": "k",
+}
 REGION = {**FILE, "file_size": 100, "file_pos": 0, "length": 100, "kind": "messages"}
 STARTS = {"broker": "b", "load_ok": True, "starts": True, "lost": ""}
 
@@ -91,6 +102,35 @@ CASES: dict[str, tuple[Rows, list[Rows]]] = {
                 "commitlog_messages": [{**MESSAGE, "physical_offset": 200}],
                 "consumequeue_units": [{**UNIT, "physical_offset": 100}],
             },
+        ],
+    ),
+    "every_ext_address_leads_to_its_unit": (
+        {
+            "consumequeue_units": [EXT_UNIT, UNIT],
+            "ext_units": [{**EXT, "store_timestamp_ms": 1_795_000_000_001}],
+            "commitlog_messages": [
+                {**MESSAGE, "store_timestamp": datetime.fromtimestamp(1_795_000_000.001, UTC)},
+                {**MESSAGE, "physical_offset": 100},
+            ],
+        },
+        [
+            {"consumequeue_units": [EXT_UNIT], "ext_units": []},
+            {"consumequeue_units": [EXT_UNIT], "ext_units": [{**EXT, "queue_id": 1}]},
+            {
+                "consumequeue_units": [EXT_UNIT],
+                "ext_units": [{**EXT, "store_timestamp_ms": 1_795_000_000_002}],
+                "commitlog_messages": [{**MESSAGE, "store_timestamp": datetime.fromtimestamp(1_795_000_000.001, UTC)}],
+            },
+        ],
+    ),
+    "copies_are_the_log": (
+        {
+            "compacted_messages": [COPY, {**COPY, "queue_offset": 1}],
+            "commitlog_messages": [COPY, {**COPY, "physical_offset": 100, "body_crc": 8}],
+        },
+        [
+            {"compacted_messages": [COPY], "commitlog_messages": [{**COPY, "body_crc": 8}]},
+            {"compacted_messages": [COPY], "commitlog_messages": [{**COPY, "keys": None}]},
         ],
     ),
     "every_timer_has_its_message": (

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 LAST = "commitlog/00000000000003145728"
+FEW_STORES_HAVE = {"ext_units", "compacted_messages", "epochs"}
 
 
 def age(store: Path, *, seconds: int = 3600) -> None:
@@ -105,7 +106,8 @@ def test_twice_is_once_and_every_reader_sees_it(
     assert again.files_unchanged == first.files_read > 0
     assert {table: rows_of(lake, table) for table in before} == before
     for table, expected in before.items():
-        assert lake.frame(spark, table).count() == len(expected) > 0, table
+        assert lake.frame(spark, table).count() == len(expected), table
+        assert expected or table in FEW_STORES_HAVE, table
     publish(lake)
     with open_catalog(lake) as catalog:
         for table, expected in before.items():

@@ -20,6 +20,7 @@ from parsers.config.topics import read_topics, topics_to_batch
 from parsers.consumequeue.batch import BATCH_UNIT, read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.ext import read_ext
 from parsers.consumequeue.ext_columns import ext_columns
+from parsers.consumequeue.ext_columns import read_ext_units as read_ext_units_of
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
@@ -125,6 +126,10 @@ def read_ext_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
         for unit in read_ext(file, on_damage=on_damage, damage=seen)
     ]
     assert np.stack(columns[1:], axis=1).tolist() == [list(unit) for unit in units]
+    again = Seen()
+    batches = list(read_ext_units_of([file], on_damage=on_damage, damage=again))
+    assert sum(batch.num_rows for batch in batches) == len(units)
+    assert again.rows == seen.rows
 
 
 def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:

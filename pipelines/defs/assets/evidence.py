@@ -9,9 +9,12 @@ from pipelines.defs.care import OWNERS
 PLACES = {
     "commitlog": "CommitLog files below `storePathCommitLog`: every message of every topic, in the order of storing.",
     "consumequeue": "ConsumeQueue files, or the database that takes their place: which message of a queue is where.",
+    "consumequeue_ext": "ConsumeQueueExt files: what units of queues lead to where enableConsumeQueueExt is on.",
+    "compaction": "Copies of compacted topics, a log for each queue.",
     "index": "IndexFiles: from message keys to CommitLog positions.",
     "timerlog": "Timer log and timer wheel: delayed messages that wait for their time.",
     "checkpoint": "The file `checkpoint`: up to when the broker had flushed what.",
+    "epochs": "The file `epochFileCheckpoint`: which master wrote which part of the CommitLog, in controller mode.",
     "config": "Files of `config/`, or their databases: topics, groups, offsets.",
     "broker_logs": "`logs` of a [[broker]] in rocketlens.toml: broker.log and the logs beside it.",
     "client_logs": "`logs` of a [[client]] in rocketlens.toml: what consumers wrote.",
@@ -32,11 +35,14 @@ EVIDENCE = [
     dg.AssetSpec(KEYS[name], group_name="evidence", description=f"{what} Only ever read.", owners=OWNERS["evidence"])
     for name, what in PLACES.items()
 ]
-WHOLE_STORE = evidence("commitlog", "consumequeue", "index", "timerlog", "checkpoint", "config")
-RECORDINGS = evidence("broker_logs", "client_logs", "captures")
+RECORDED = ("broker_logs", "client_logs", "captures")
+WHOLE_STORE = evidence(*(name for name in PLACES if name not in RECORDED))
+RECORDINGS = evidence(*RECORDED)
 READ_FROM = {
     "commitlog_file": evidence("commitlog"),
     "consumequeue_file": evidence("consumequeue"),
+    "ext_file": evidence("consumequeue_ext"),
+    "compaction_file": evidence("compaction"),
     "index_file": evidence("index"),
     "timer_file": evidence("timerlog"),
 }

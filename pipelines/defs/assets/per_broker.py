@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from parsers.store.places import name_below
 from pipelines.defs.assets.evidence import WHOLE_STORE, evidence
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
@@ -15,7 +16,8 @@ from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import CHECKPOINTS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
+from pipelines.lake.tables.raw import CHECKPOINTS, EPOCHS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
+from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
 
 if TYPE_CHECKING:
@@ -39,14 +41,17 @@ def refresh_files(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> li
     return unread
 
 
-def refresh_checkpoint(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
-    """Read the checkpoint as it is now."""
-    from pipelines.ingest.ingest import ingest_files
+def refresh_of(table: FileTable) -> Refresh:
+    """What reads the files of a table as they are now."""
 
-    store = store_of(broker)
-    if store.checkpoint is None:
-        return []
-    return ingest_files(spark, lake, broker, CHECKPOINTS, [store.checkpoint.path.name])
+    def refresh(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
+        from pipelines.ingest.ingest import ingest_files
+
+        store = store_of(broker)
+        names = [name_below(store.root, file.path) for file in table.files.of(store)]
+        return ingest_files(spark, lake, broker, table, names)
+
+    return refresh
 
 
 def refresh_queues(spark: "SparkSession", lake: Lake, broker: BrokerSource) -> list[str]:
@@ -116,6 +121,7 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
 BROKER_ASSETS = [
     broker_asset(STORE_FILES, refresh_files, WHOLE_STORE),
     broker_asset(QUEUES, refresh_queues, evidence("commitlog", "consumequeue")),
-    broker_asset(CHECKPOINTS, refresh_checkpoint, evidence("checkpoint")),
+    broker_asset(CHECKPOINTS, refresh_of(CHECKPOINTS), evidence("checkpoint")),
+    broker_asset(EPOCHS, refresh_of(EPOCHS), evidence("epochs")),
     config_snapshots,
 ]

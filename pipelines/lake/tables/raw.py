@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import get_args
 
 from parsers.checkpoints.checkpoint import CHECKPOINT_SCHEMA
+from parsers.checkpoints.epochs import EPOCH_SCHEMA
 from parsers.commitlog.batches.arrow import ALL_COLUMNS
 from parsers.commitlog.files.region import RegionKind
 from parsers.commitlog.record.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
+from parsers.compaction.copies import COPY_SCHEMA
+from parsers.consumequeue.ext_columns import EXT_UNIT_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
 from parsers.queues.store_queues import unit_files
@@ -30,6 +33,11 @@ COMMITLOG_FILES = FileSet(lambda store: store.commitlog, "commitlog_file")
 CONSUMEQUEUE_FILES = FileSet(unit_files, "consumequeue_file")
 INDEX_FOLDER = FileSet(lambda store: store.index, "index_file")
 TIMERLOG_FILES = FileSet(lambda store: [file for file in store.timer if file.kind == "timerlog"], "timer_file")
+EXT_FILES = FileSet(lambda store: [file for files in store.ext_queues.values() for file in files], "ext_file")
+COMPACTION_LOGS = FileSet(
+    lambda store: [file for files in store.compaction_logs.values() for file in files], "compaction_file"
+)
+EPOCH_FILES = FileSet(lambda store: store.epochs)
 CHECKPOINT_FILE = FileSet(lambda store: [store.checkpoint] if store.checkpoint is not None else [])
 
 STORE_FILES = FileTable(
@@ -130,6 +138,76 @@ store_timestamp_ms when the broker stored the message, epoch milliseconds; null 
     files=CONSUMEQUEUE_FILES,
     partition_by=PACKED,
 ).holding(kind=(*UNIT_KINDS, *DATABASE_UNIT_KINDS), tags_code_kind=TAGS_CODE_KINDS)
+
+EXT_UNITS = FileTable(
+    "ext_units",
+    "one unit of a ConsumeQueueExt file (enableConsumeQueueExt)",
+    described(
+        EXT_UNIT_SCHEMA,
+        """
+topic topic of the queue
+queue_id queue of the topic
+file_pos byte in the file where the unit starts
+ext_address the tags_code of the ConsumeQueue unit that leads here: byte in the queue's ext files, less 2^63
+tags_code hash of TAGS, or delivery time, which the ConsumeQueue unit gave up for the address
+store_timestamp_ms when the broker stored the message, epoch milliseconds
+bit_map filters that the message passed when it was stored, a bit for each that a Bloom filter sets; empty without
+""",
+        leading=ORIGIN,
+    ),
+    files=EXT_FILES,
+    partition_by=PACKED,
+)
+
+COMPACTED_MESSAGES = FileTable(
+    "compacted_messages",
+    "one message in the copies of a compacted topic, at its place in the log of its queue",
+    described(
+        COPY_SCHEMA,
+        """
+position byte in the log of its queue where the copy starts
+total_size bytes of the whole copy (TOTALSIZE)
+magic_code record version: V1 or V2 (two-byte topic length)
+body_crc stored CRC-32 of the stored body, 31 bits
+queue_id queue of its topic
+flag the producer's flag, not interpreted by the broker
+queue_offset message number in its queue, that of the original
+sys_flag bits: compression, tags, transaction type, address widths, batch
+born_timestamp when the producer made it, by the producer's clock
+born_host producer's address
+store_timestamp when the broker stored the original
+store_host broker's address
+reconsume_times deliveries that failed before this record
+prepared_transaction_offset physical offset of the half message it resolves, else 0
+body_size bytes of the stored body
+topic topic of the record
+properties names and values in stored order, duplicates kept
+keys property KEYS: of messages with the same, a pass keeps the newest
+tags property TAGS
+unique_id property UNIQ_KEY: the id the producer gave it
+crc_ok does the stored body have the stored CRC; null when not verified
+transaction_type what sys_flag says of its transaction
+compression how the body is compressed, null for not at all
+""",
+        leading=ORIGIN,
+    ),
+    files=COMPACTION_LOGS,
+).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
+
+EPOCHS = FileTable(
+    "epochs",
+    "one epoch in an epoch file of controller mode; a broker goes by the .bak only where the file itself is of no use",
+    described(
+        EPOCH_SCHEMA,
+        """
+epoch number of the epoch: each new master starts one
+start_physical_offset byte of the CommitLog at which its master began
+end_physical_offset where the next epoch begins; null for the last, which is still open
+""",
+        leading=ORIGIN,
+    ),
+    files=EPOCH_FILES,
+)
 
 QUEUES = Table(
     "queues",
@@ -241,11 +319,14 @@ RAW_TABLES: tuple[Table, ...] = (
     COMMITLOG_MESSAGES,
     COMMITLOG_REGIONS,
     CONSUMEQUEUE_UNITS,
+    EXT_UNITS,
+    COMPACTED_MESSAGES,
     QUEUES,
     INDEX_FILES,
     INDEX_ENTRIES,
     TIMER_RECORDS,
     CHECKPOINTS,
+    EPOCHS,
     TOPIC_CONFIGS,
     GROUP_CONFIGS,
     OFFSET_SNAPSHOTS,

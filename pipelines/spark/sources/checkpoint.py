@@ -1,4 +1,4 @@
-"""`rocketmq_checkpoint`: the checkpoint file of a store."""
+"""`rocketmq_checkpoint`: the checkpoint file of a store; and `rocketmq_epochs`: those of controller mode."""
 
 from __future__ import annotations
 
@@ -32,3 +32,21 @@ class CheckpointSource(StoreSource):
     @classmethod
     def name(cls) -> str:
         return "rocketmq_checkpoint"
+
+
+class EpochReader(StoreReader):
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        from parsers.checkpoints.epochs import epochs_to_batch, read_epochs
+
+        found = read_epochs([piece.file], on_damage="collect", damage=self.note_damage)
+        if found is not None:
+            yield epochs_to_batch(piece.file.name, found[1])
+
+
+class EpochSource(StoreSource):
+    table_name = "epochs"
+    reader_class = EpochReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq_epochs"

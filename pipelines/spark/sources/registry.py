@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pipelines.spark.sources.checkpoint import CheckpointSource
+from pipelines.spark.sources.checkpoint import CheckpointSource, EpochSource
 from pipelines.spark.sources.commitlog import CommitLogSource, RegionsSource
+from pipelines.spark.sources.compaction import CompactionSource
 from pipelines.spark.sources.config import ConfigSource
 from pipelines.spark.sources.consumequeue import ConsumeQueueSource
+from pipelines.spark.sources.ext import ExtSource
 from pipelines.spark.sources.files import FilesSource
 from pipelines.spark.sources.index import IndexFilesSource, IndexSource
 from pipelines.spark.sources.queues import QueuesSource
@@ -17,11 +19,14 @@ SOURCES: tuple[type[StoreSource], ...] = (
     CommitLogSource,
     RegionsSource,
     ConsumeQueueSource,
+    ExtSource,
+    CompactionSource,
     QueuesSource,
     IndexSource,
     IndexFilesSource,
     TimerSource,
     CheckpointSource,
+    EpochSource,
     ConfigSource,
 )
 
