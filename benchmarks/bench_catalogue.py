@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +23,7 @@ from parsers.store.file_state import state_of
 from parsers.store.places import name_below
 from parsers.store.store import open_store
 from pipelines.ingest.changes import changes_of
-from pipelines.ingest.ingested import IngestedFiles
+from pipelines.ingest.ingested import Ingested, IngestedFiles, ingested_row
 from pipelines.ingest.made_from import MadeFrom
 from pipelines.lake.catalog import publish
 from pipelines.lake.configuration.broker_stores import store_of
@@ -62,11 +61,11 @@ def ingested_rows(broker: BrokerSource) -> Iterator[dict[str, object]]:
     """The rows of `ingested_files` after an ingest of this broker."""
     store, now = open_store(broker.store), datetime.now(UTC)
     for file in store.files():
-        tables = sorted(table.name for table in FILE_TABLES if file in table.files.of(store))
+        tables = frozenset(table.name for table in FILE_TABLES if file in table.files.of(store))
         state = state_of(file)
         assert state is not None
         name = name_below(store.root, file.path)
-        yield {"broker": broker.name, "file": name, **asdict(state), "read_at": now, "tables": tables}
+        yield ingested_row(broker.name, name, Ingested(state, now, tables, tables))
 
 
 def link_parts(lake: Lake, partitions: list[tuple[str, str]]) -> None:

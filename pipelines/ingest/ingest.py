@@ -193,7 +193,8 @@ def ingest_files(
     known, paths = ingested or looked_at(lake, broker, table, files), {broker.store / file: file for file in files}
     first, states = seen(paths), {path: known.seen.get(file) for path, file in paths.items()}
     version = version_to_add_to(table, lake.table_root(table.name))
-    starts = grown_from(lake, broker, files) if table.name == COMMITLOG_MESSAGES.name else {}
+    begun = known.begun(table.name, files) if table.name == COMMITLOG_MESSAGES.name else []
+    starts = grown_from(lake, broker, begun) if begun else {}
     fresh = [file for file in files if file not in starts]
     options = {"bodies": str(bodies).lower()}
     work = slices_of(broker, table.name, fresh, options) if fresh else []

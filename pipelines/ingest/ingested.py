@@ -23,17 +23,24 @@ KNOWN = "SELECT * FROM ingested_files WHERE broker = $broker"
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """A file as it was when rows were read from it, and the tables that have these rows."""
+    """A file as it was when rows were read from it, and the tables that have these rows.
+
+    Attributes:
+        tables: those with all its rows.
+        begun: those with any, also of the file as it was before.
+    """
 
     state: FileState
     read_at: datetime
     tables: frozenset[str]
+    begun: frozenset[str]
 
 
 @dataclass(slots=True)
 class IngestedFiles:
     """The files of one broker by their names below its root. A file is looked at once, before any of it is read.
 
+    Rows that were read into a table with other columns than it has now count as none: they are read again.
     What is noted is kept by `save`. Where a process ends before that, the files are read again and their rows
     replaced.
     """
@@ -86,6 +93,10 @@ class IngestedFiles:
         if name not in self.seen:
             self.seen[name] = state_of(file)
 
+    def begun(self, table: str, names: Iterable[str]) -> list[str]:
+        """Of these files those that a table has rows of, whatever has become of the files since."""
+        return [name for name in names if name in self.known and table in self.known[name].begun]
+
     def note(self, table: str, names: Collection[str], cut: Collection[str] = ()) -> None:
         """Note that a table has the rows of these files as they were looked at; of those that are `cut` not all."""
         now = datetime.now(UTC)
@@ -93,21 +104,24 @@ class IngestedFiles:
             state, known = self.seen.get(name), self.known.get(name)
             if state is not None:
                 tables = known.tables if known is not None and known.state == state else frozenset()
-                self.known[name] = Ingested(state, now, tables - {table} if name in cut else tables | {table})
+                begun = known.begun if known is not None else frozenset()
+                tables = tables - {table} if name in cut else tables | {table}
+                self.known[name] = Ingested(state, now, tables, begun | {table})
                 self._is_saved = False
 
     def forget(self, read: Iterable[tuple[str, str]]) -> None:
         """Let files be read again into tables: pairs of a table and a file."""
         for table, name in read:
             if (known := self.known.get(name)) is not None:
-                self.known[name] = Ingested(known.state, known.read_at, known.tables - {table})
+                without = known.tables - {table}, known.begun - {table}
+                self.known[name] = Ingested(known.state, known.read_at, *without)
                 self._is_saved = False
 
     def save(self) -> None:
         """Keep in the lake what was noted and forgotten since it was kept last."""
         if self._is_saved:
             return
-        rows = [_row(self.broker, name, known) for name, known in sorted(self.known.items())]
+        rows = [ingested_row(self.broker, name, known) for name, known in sorted(self.known.items())]
         table = pa.Table.from_pylist(rows, schema=INGESTED_FILES.bare_schema)
         self.lake.write(INGESTED_FILES.name, table, replaced=[(self.broker,)])
         self._is_saved = True
@@ -115,21 +129,29 @@ class IngestedFiles:
 
 def _kept(lake: Lake, rows: pa.Table) -> Iterator[tuple[str, str, Ingested]]:
     """(broker, file, what is kept of it) for rows of the table. A table that is not there has the rows of no file."""
-    there = frozenset(name for name in TABLES if lake.has(name))
-    of_tables: dict[tuple[str, ...], frozenset[str]] = {}  # a lake has many files, of few kinds
+    there = {made_with(name): name for name in TABLES if lake.has(name)}
+    of_kinds: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {}  # many files, of few kinds
     states = zip(*(rows[name].to_pylist() for name in STATE), strict=True)
-    others = (rows[name].to_pylist() for name in ("broker", "file", "read_at", "tables"))
-    for broker, file, read_at, names, state in zip(*others, states, strict=True):
-        if (tables := of_tables.get(key := tuple(names))) is None:
-            tables = of_tables[key] = there.intersection(key)
-        yield broker, file, Ingested(FileState(*state), read_at, tables)
+    others = (rows[name].to_pylist() for name in ("broker", "file", "read_at", "tables", "made_with"))
+    for broker, file, read_at, names, made, state in zip(*others, states, strict=True):
+        if (kind := of_kinds.get(key := (*names, "", *(made or ())))) is None:
+            begun = frozenset(there[each] for each in made or () if each in there)
+            kind = of_kinds[key] = begun.intersection(names), begun
+        yield broker, file, Ingested(FileState(*state), read_at, *kind)
 
 
-def _row(broker: str, name: str, known: Ingested) -> dict[str, Any]:
+def made_with(table: str) -> str:
+    """A table's name with a hash over its columns: rows made with other columns lack what is new."""
+    return f"{table} {TABLES[table].columns_hash}"
+
+
+def ingested_row(broker: str, name: str, known: Ingested) -> dict[str, Any]:
+    """What the table keeps of a file."""
     return {
         "broker": broker,
         "file": name,
         **asdict(known.state),
         "read_at": known.read_at,
         "tables": sorted(known.tables),
+        "made_with": sorted(map(made_with, known.begun)),
     }

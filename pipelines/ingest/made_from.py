@@ -115,11 +115,9 @@ def all_inputs(brokers: Mapping[str, str], *further: object) -> str:
 
 
 def _columns_of(table: str) -> str:
-    """The names and types of the columns of a table, and of those made in one go with it, as the head of its inputs:
-    rows that were made before a column was added lack it, whatever version of rocketlens made them."""
+    """A hash over the columns of a table, and of those made in one go with it, as the head of its inputs."""
     together = (other for other in TABLES.values() if WITH.get(other.name, other.name) == table)
-    declared = [(other.name, [(column.name, str(column.type)) for column in other.columns]) for other in together]
-    return f"{_digest(declared)} "
+    return f"{_digest([(other.name, other.columns_hash) for other in together])} "
 
 
 def _bytes_of(path: Path | None) -> bytes | None:

@@ -22,7 +22,8 @@ from pipelines.ingest.reading import Amount, Reading
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.errors import LakeMoved, WorkFailed
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import FILE_TABLES
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, CONSUMEQUEUE_UNITS, FILE_TABLES
+from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark import transfer
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
@@ -126,6 +127,30 @@ def test_a_queue_that_is_gone_while_queues_are_summed_up_is_said_and_comes_back(
     aside.rename(topic)
     ingested(lake, broker)
     assert lake.rows("queues") == sum(path.is_dir() for path in topic.iterdir())
+
+
+@pytest.mark.parametrize("table", [COMMITLOG_MESSAGES, CONSUMEQUEUE_UNITS], ids=lambda table: table.name)
+def test_rows_that_were_made_before_a_column_was_added_are_made_again(
+    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch, table: FileTable
+) -> None:
+    """They stayed null until their file changed, and beyond: a log that grew was read on behind them."""
+    last, added = broker.store / LAST, "topic"
+    with monkeypatch.context() as earlier:
+        declared = tuple(column for column in table.columns if column.name != added)
+        earlier.setitem(vars(table), "columns", declared)
+        for cached in ("schema", "bare_schema", "columns_hash"):
+            earlier.delitem(vars(table), cached, raising=False)
+        whole, half = half_of(last)
+        last.write_bytes(half)
+        ingested(lake, broker)
+    for cached in ("schema", "bare_schema", "columns_hash"):
+        vars(table).pop(cached, None)
+    assert lake.query(f"SELECT count({added}) AS n FROM {table.name}").to_pylist() == [{"n": 0}]
+    last.write_bytes(whole)
+    ingested(lake, broker)
+    counted = lake.query(f"SELECT count(*) AS rows, count({added}) AS n FROM {table.name}").to_pylist()[0]
+    assert counted["rows"] == counted["n"] == lake.rows(table.name) > 0
+    assert ingested(lake, broker).files_read == 0
 
 
 def fails(*given: object, **named: object) -> list[str]:

@@ -17,6 +17,7 @@ written_until i64   bytes up to the end of its last written page
 mark          i64   CRC-32 of its first page, its last written page and the page behind
 read_at       time  when it was looked at
 tables        texts tables whose rows were read from the file as it was then
+made_with     texts tables that have rows of the file, each with a hash over the columns it had when they were read
 """),
     ("broker",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -61,6 +62,13 @@ class Table:
     def bare_schema(self) -> pa.Schema:
         """The schema without metadata: what batches are compared with."""
         return pa.schema([pa.field(c.name, c.type) for c in self.columns])
+
+    @cached_property
+    def columns_hash(self) -> str:
+        """A hash over the names and types of the columns: rows that were made before a column was added lack it,
+        whatever version of rocketlens made them."""
+        declared = [(column.name, str(column.type)) for column in self.columns]
+        return hashlib.sha256(repr(declared).encode()).hexdigest()[:16]
 
     def select(self, names: Sequence[str]) -> pa.Schema:
         """The schema of some columns, in the order asked for."""
