@@ -9,7 +9,7 @@ import pytest
 
 from parsers.store.store import Store
 from pipelines.spark.sources.commitlog import CommitLogReader
-from pipelines.spark.sources.commitlog_stream import AT, CommitLogStream
+from pipelines.spark.sources.commitlog_stream import AT, BEFORE, CommitLogStream
 from tests.support.build_store import StoreBuilder, shop
 
 
@@ -26,7 +26,11 @@ def log_files(store: StoreBuilder) -> list[Path]:
 
 
 def stream_of(store: StoreBuilder, reader: type[CommitLogReader] = CommitLogReader) -> CommitLogStream:
-    return CommitLogStream(reader, {"store": str(store.root)}, ["topic"], "commitlog_messages")
+    return CommitLogStream(reader, options(store), ["topic"], "commitlog_messages")
+
+
+def options(store: StoreBuilder) -> dict[str, str]:
+    return {"store": str(store.root)}
 
 
 def reached(stream: CommitLogStream) -> dict[str, int]:
@@ -65,3 +69,54 @@ def test_a_log_that_is_not_there_is_not_called_cut(store: StoreBuilder) -> None:
         with pytest.raises(ValueError, match="log") as told:
             look()
         assert "was cut" not in str(told.value)
+
+
+def rewritten(store: StoreBuilder, kept: int, more: int) -> None:
+    """The log after a start that cut it behind its first `kept` messages, and a broker that went on."""
+    for name in ("commitlog", "consumequeue", "index"):
+        shutil.rmtree(store.root / name, ignore_errors=True)
+    again = StoreBuilder(store.root)
+    for number in range(kept + more):
+        again.put(body=b"the same" if number < kept else b"another one")
+    again.finish()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> StoreBuilder:
+    """A log of forty messages of one topic."""
+    built = StoreBuilder(tmp_path / "store")
+    rewritten(built, 40, 0)
+    return built
+
+
+@pytest.mark.parametrize("kept", [39, 2])
+def test_a_log_that_was_cut_and_has_grown_past_its_place_is_said(log: StoreBuilder, kept: int) -> None:
+    """Its messages since the cut were left out up to the place, and what was in the table was in no log."""
+    first = reached(stream_of(log))
+    rewritten(log, kept, 50)
+    stream = stream_of(log)
+    with pytest.raises(ValueError, match=rf"before physical offset {first[AT]} is not .* was cut.*a new checkpoint"):
+        stream.latestOffset(first, stream.getDefaultReadLimit())
+    for start, end in (({AT: 0}, first), (first, reached(stream))):
+        with pytest.raises(ValueError, match=rf"physical offset {first[AT]} is not what was there"):
+            stream.partitions(start, end)
+
+
+def test_a_log_that_grew_by_what_was_there_or_lost_its_beginning_goes_on(log: StoreBuilder) -> None:
+    first = reached(stream_of(log))
+    rewritten(log, 40, 10)
+    after = reached(stream_of(log))
+    assert after[AT] > first[AT]
+    assert stream_of(log).partitions(first, after)
+    assert stream_of(log).partitions({AT: first[AT]}, after), "an offset of an earlier version says nothing of it"
+    files = log_files(log)
+    behind = {AT: int(files[-1].name)}
+    noted = reached(
+        CommitLogStream(
+            CommitLogReader, {**options(log), "max_physical_offset": files[-1].name}, ["topic"], "commitlog_messages"
+        )
+    )
+    assert noted == {**behind, BEFORE: noted[BEFORE]}
+    for path in files[:-1]:
+        path.unlink()
+    assert stream_of(log).latestOffset(noted, stream_of(log).getDefaultReadLimit())[AT] == after[AT]

@@ -1,8 +1,9 @@
 """`spark.readStream.format("rocketmq_commitlog")`: the messages of a store that grows, each once.
 
 An offset of the stream is a physical offset that log, queues and index had all passed when it was looked at
-(`recovery.query.watermark`), and that lies in the log. A log is only appended to, so the rows between two offsets are
-the same whenever they are read: a batch that is tried again, or read again after a restart, gives the same rows.
+(`recovery.query.watermark`). A log is only appended to, so the rows between two offsets are
+the same whenever they are read: a batch that is tried again, or read again after a restart, gives the same rows. A
+start may have cut the log and the broker appended to it again: so an offset also says what lies right before it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
     from parsers.store.store import Store
 
 AT = "physical_offset"
-"""The one number of an offset of the stream."""
+"""An offset of the stream: how far its messages were read."""
+BEFORE = "bytes_before"
+"""Beside it where any message was read: CRC-32 of the bytes right before it, the end of the last of them. Whatever is
+appended to a log that was cut there, or further back, has been stored at another time, and has other bytes."""
+COMPARED = 4096
+"""So many bytes, at most."""
 AGAIN = (
     "begin again with a new checkpoint and a new table: batches are counted from 0 again, and a table that notes their "
     "numbers would leave them out"
@@ -52,15 +59,18 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._available = self._reached()
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        """Raises ValueError where the log ends before what was read of it already."""
+        """Raises ValueError where the log ends before what was read of it already, or has other messages there now."""
         reached = self._reached() if self._available is None else self._available
         if reached < start[AT]:
             self._require_end(start[AT], self._log_end())
-        return {AT: max(reached, start[AT])}
+        store = self._store()
+        self._require_same(store, start)
+        return start if reached <= start[AT] else {AT: reached, **_before(store, reached)}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """Raises ValueError where the broker has deleted messages that are to be read, or files of them are gone."""
-        if start == end:
+        """Raises ValueError where the broker has deleted messages that are to be read, files of them are gone, or the
+        log has other messages there than when the offsets were taken."""
+        if start[AT] == end[AT]:
             return []
         between = start[AT], end[AT]
         planned = [Between(slice_, *between) for slice_ in self._reader(*between).partitions()]
@@ -72,6 +82,8 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 f"{self._options['store']}: messages from physical offset {start[AT]} on are to be read, and the log "
                 f"begins at {first} now: the broker has deleted those between; {AGAIN}"
             )
+        for offset in (start, end):
+            self._require_same(store, offset)
         return planned
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -102,15 +114,34 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 f"was cut, and what was there is gone; {AGAIN}"
             )
 
+    def _require_same(self, store: Store, offset: dict[str, int]) -> None:
+        """What lies before an offset, where the log still has it, must be what was there when the offset was taken."""
+        now = _before(store, offset[AT])
+        if BEFORE in offset and now and now[BEFORE] != offset[BEFORE]:
+            raise ValueError(
+                f"{self._options['store']}: what the log has right before physical offset {offset[AT]} is not what was "
+                f"there when it was read: the log was cut further back, and has grown past that place since; {AGAIN}"
+            )
+
     def _reached(self) -> int:
-        """How far the store has come, within its log, and as far as the option `max_physical_offset` asks for."""
+        """How far the store has come, and as far as the option `max_physical_offset` asks for."""
         from recovery.query.watermark import watermark
 
-        found, most = watermark(self._store()), self._reader().number("max_physical_offset")
-        reached = min(found.physical_offset, found.log_end)  # a damaged unit leads anywhere
+        reached, most = watermark(self._store()).physical_offset, self._reader().number("max_physical_offset")
         return reached if most is None else min(reached, most)
 
     def _log_end(self) -> int:
         from recovery.query.watermark import watermark
 
         return watermark(self._store()).log_end
+
+
+def _before(store: Store, physical_offset: int) -> dict[str, int]:
+    """What an offset says of the log before it; nothing where no file of the log has any of it."""
+    from parsers.evidence.mapped import map_file
+
+    for file in store.commitlog:
+        end = physical_offset - (file.base_offset or 0)
+        if 0 < end <= file.size:
+            return {BEFORE: crc32(map_file(file.path)[max(0, end - COMPARED) : end])}
+    return {}
