@@ -16,7 +16,6 @@ from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.consumequeue.summary import QueueSummary
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
-from parsers.index.layout import INDEX_HEADER
 from parsers.queues.queue import BatchQueue, Pointer, Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.file_state import FileState, state_of
@@ -53,29 +52,33 @@ def watermark(store: Store) -> Watermark:
 
     Where the log goes on after the newest message that a queue has, the store is looked at a little longer: dispatch
     of a broker that writes is on its way there, and the watermark is that message. In a store that stands still nothing
-    is on its way: what no queue has is missing there, and the watermark lies after all there is.
+    is on its way: what no queue has is missing there, and the watermark is the log's end. What leads after that is of
+    no message, wherever it leads.
     """
-    newest, highest = _newest_units(store)
+    newest = _newest_unit(store)
     end = log_end_from(store, newest.physical_offset + newest.msg_size)
     dispatched_to = max(0, newest.physical_offset + newest.msg_size)
     if dispatched_to < end and _is_written_to(store):
         return Watermark(max(newest.physical_offset, store.log_start), end, dispatched_to)
-    return Watermark(max(end, highest, _index_end(store)), end, dispatched_to)
+    return Watermark(end, end, dispatched_to)
 
 
 def dispatched_before(store: Store) -> int:
     """A place before which every message is in its queue and in the index: where the newest one starts that any queue
     has. 0 where no queue has any."""
-    return max(0, _newest_units(store)[0].physical_offset)
+    return max(0, _newest_unit(store).physical_offset)
 
 
-def summary_before(queue: Queue, summary: QueueSummary, until: int) -> QueueSummary:
-    """What a queue's files say about it, as if no message were there that starts at `until` or after it.
+def summary_before(queue: Queue, summary: QueueSummary, until: int, log_end: int) -> QueueSummary:
+    """What a queue's files say about it, as if no message of the log were there that starts at `until` or after it.
 
-    A queue of batches, whose messages are not found by number, is left as it is.
+    A queue of batches, whose messages are not found by number, is left as it is; so is one whose last unit leads after
+    the log's end, where no message is.
     """
     end = summary.max_queue_offset
-    if summary.max_physical_offset is None or summary.max_physical_offset <= until or isinstance(queue, BatchQueue):
+    if summary.max_physical_offset is None or isinstance(queue, BatchQueue):
+        return summary
+    if not until < summary.max_physical_offset <= log_end:
         return summary
     first = begin = max(0, end - summary.units - summary.pre_blanks)
     behind = end
@@ -96,16 +99,13 @@ def summary_before(queue: Queue, summary: QueueSummary, until: int) -> QueueSumm
     )
 
 
-def _newest_units(store: Store) -> tuple[Pointer, int]:
-    """The newest message of the log that a queue has, and the highest end that any unit names, of no message too.
-
-    A last unit counts where the log has a record of its size: a damaged one leads anywhere.
-    """
+def _newest_unit(store: Store) -> Pointer:
+    """The newest message of the log that a queue has: a last unit counts where the log has a record of its size, as a
+    damaged one leads anywhere."""
     with StoreQueues(store, on_damage="collect") as queues:
         pointers = sorted(_last_units(queues), reverse=True)
     bases = [file.base_offset or 0 for file in store.commitlog]
-    newest = next((each for each in pointers if _leads_to_record(store.commitlog, bases, each)), NOWHERE)
-    return newest, max((each.physical_offset + each.msg_size for each in pointers), default=0)
+    return next((each for each in pointers if _leads_to_record(store.commitlog, bases, each)), NOWHERE)
 
 
 def _leads_to_record(log: Sequence[StoreFile], bases: Sequence[int], pointer: Pointer) -> bool:
@@ -158,15 +158,3 @@ def _is_written_to(store: Store) -> bool:
 
 def _appended(store: Store) -> list[FileState | None]:
     return [state_of(file) for file in (*store.commitlog[-APPENDED:], *store.index[-1:])]
-
-
-def _index_end(store: Store) -> int:
-    """Behind the start of the last message that the index has; 0 without one."""
-    for file in reversed(store.index):
-        try:
-            header = INDEX_HEADER.unpack(map_file(file.path))
-        except StoreFormatError:
-            continue
-        if header["index_count"] > 1:
-            return header["end_physical_offset"] + 1
-    return 0

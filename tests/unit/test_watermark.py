@@ -92,18 +92,22 @@ def test_the_watermark_of_a_store_that_stands_still_is_behind_all_there_is(root:
 
 
 @pytest.mark.parametrize("away", [-4096, 1, 4096, 1 << 40])
-def test_a_damaged_last_unit_is_no_newest_message(root: Path, away: int) -> None:
-    """It leads into another record, behind the log's end into the room of its file, or nowhere."""
+def test_a_damaged_last_unit_is_no_newest_message(root: Path, tmp_path: Path, away: int) -> None:
+    """It leads into another record, behind the log's end into the room of its file, or nowhere: the watermark of a
+    store that stands still followed it there."""
     store = open_store(root)
     end, before = watermark(store).log_end, dispatched_before(store)
+    whole = ingested(Lake(tmp_path / "whole"), root)["queues"]
     path = root / "consumequeue/OrderTopic0/0" / ("0" * 20)
     units = bytearray(path.read_bytes())
     last = max(at for at in range(0, len(units), CQ_UNIT.size) if any(units[at : at + CQ_UNIT.size]))
     units[last : last + 8] = (end + away).to_bytes(8, "big")
     path.write_bytes(units)
     found = watermark(open_store(root))
-    assert (found.log_end, found.dispatched_to <= end) == (end, True)
+    assert (found.physical_offset, found.log_end, found.dispatched_to <= end) == (end, end, True)
     assert dispatched_before(open_store(root)) <= before
+    queues = ingested(Lake(tmp_path / "lake"), root)["queues"]
+    assert [row["messages"] for row in queues] == [row["messages"] for row in whole], "nothing of it is in progress"
 
 
 def test_the_watermark_of_a_store_that_is_written_to_is_where_dispatch_is(root: Path) -> None:
@@ -139,11 +143,13 @@ def test_a_queue_is_summed_up_as_far_as_asked(root: Path) -> None:
     queue = FileQueue(files)
     whole = queue.summary(store.log_start)
     assert whole.max_physical_offset is not None
-    assert summary_before(queue, whole, whole.max_physical_offset) == whole
+    end = watermark(store).log_end
+    assert summary_before(queue, whole, whole.max_physical_offset, end) == whole
+    assert summary_before(queue, whole, end // 2, whole.max_physical_offset - 1) == whole, "it leads behind the log"
     for number in range(whole.max_queue_offset):
         pointer = queue.pointer(number)
         assert pointer is not None
-        cut = summary_before(queue, whole, pointer.physical_offset)
+        cut = summary_before(queue, whole, pointer.physical_offset, end)
         assert (cut.max_queue_offset, cut.units) == (number, whole.units - whole.max_queue_offset + number)
 
 

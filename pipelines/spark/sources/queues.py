@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from parsers.consumequeue.summary import QueueSummary
+    from parsers.queues.queue import Queue
 
 
 class QueuesReader(StoreReader):
@@ -57,17 +58,14 @@ class QueuesReader(StoreReader):
         which it depends."""
         from parsers.queues.queue import BatchQueue, FileQueue
         from parsers.queues.store_queues import StoreQueues
-        from parsers.values.java import LONG_MAX
         from recovery.query.queue_minimum import broker_minimum
-        from recovery.query.watermark import summary_before
         from recovery.rules.versions import BrokerVersion
 
         root, (log_start, *version) = Path(self.options["store"]), piece.known or (0,)
-        until = LONG_MAX if (given := self.number("until")) is None else given
         if piece.file.kind == "rocksdb":
             with StoreQueues(self.store(), on_damage="collect") as queues:
                 for queue in queues.values():
-                    summary = summary_before(queue, queue.summary(log_start), until)
+                    summary = self._before_mark(queue, queue.summary(log_start))
                     yield summary, summary.min_queue_offset if piece.known else None
             return
         files, of_type = (
@@ -77,10 +75,19 @@ class QueuesReader(StoreReader):
         if not files:
             return  # whoever read the piece finds that its file is gone
         queue = of_type(files, "collect", self.note_damage)
-        summary = summary_before(queue, queue.summary(log_start), until)
+        summary = self._before_mark(queue, queue.summary(log_start))
         if self.unread.keys() & {name_below(root, file.path) for file in files}:
             return  # of a file that cannot be read the offsets are not known
         yield summary, broker_minimum(summary, files, log_start, BrokerVersion(*version)) if piece.known else None
+
+    def _before_mark(self, queue: Queue, summary: QueueSummary) -> QueueSummary:
+        """What is said of a queue as far as the option `until` has it."""
+        from recovery.query.watermark import summary_before
+
+        until, reached = self.number("until"), summary.max_physical_offset
+        if until is None or reached is None or reached <= until:
+            return summary
+        return summary_before(queue, summary, until, self.log_end(until, reached))
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:

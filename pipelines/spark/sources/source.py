@@ -124,17 +124,24 @@ class StoreReader(DataSourceReader):
             yield kept
 
     def _in_progress(self, places: pa.Array, until: int) -> pa.Array:
-        """Which of these places lie in the log after `until`. A broker writes a message before what leads to it, so
-        the log that is looked at now has all of them."""
+        """Which of these places lie in the log after `until`."""
         import pyarrow.compute as pc
 
+        end = self.log_end(until, pc.max(places).as_py())
+        inside = pc.and_(pc.greater_equal(places, until), pc.less(places, end))
+        return pc.fill_null(inside, False)
+
+    def log_end(self, until: int, place: int | None) -> int:
+        """The end of the log, read anew where `place` lies after `until` and after all that was read of it so far.
+
+        A broker writes a message before what leads to it: the log has all that `place` may lead to by now.
+        """
         from recovery.query.watermark import log_end_from
 
-        reached, highest = max(until, self._log_end), pc.max(places).as_py()
-        if highest is not None and highest >= reached:
+        reached = max(until, self._log_end)
+        if place is not None and place >= reached:
             self._log_end = log_end_from(self.store(), reached)
-        inside = pc.and_(pc.greater_equal(places, until), pc.less(places, self._log_end))
-        return pc.fill_null(inside, False)
+        return self._log_end
 
     def note_cut(self, piece: Piece) -> None:
         """Keep that the file of a piece holds more than was read of it."""
