@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from parsers.config.document import BACKUP, holds_table
@@ -23,7 +23,10 @@ from pipelines.spark.transfer import slices_of, write_table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KNOWN = "SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table} WHERE broker = $broker"
+KNOWN = """
+SELECT DISTINCT file, epoch_us(written_at) AS written_us FROM {table}
+WHERE broker = $broker AND list_contains($written_us, epoch_us(written_at))
+"""
 
 
 def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> None:
@@ -33,7 +36,7 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> No
     """
     files = store_of(broker, needs_log=False).config
     for table in SNAPSHOT_TABLES:
-        known = known_states(lake, broker, table.name)
+        known = known_states(lake, broker, table.name, files)
         present = [file for file in files if not _is_backup(file) and _holds_one_of(file, table.main_files)]
         if not present or any((f"config/{f.path.name}", f.mtime_ns // 1000) not in known for f in present):
             work = slices_of(broker, table.name, options={"known": json.dumps(sorted(known))})
@@ -41,9 +44,11 @@ def snapshot_config(spark: SparkSession, lake: Lake, broker: BrokerSource) -> No
             gather(table, lake.table_root(table.name), broker.name)
 
 
-def known_states(lake: Lake, broker: BrokerSource, table: str) -> set[tuple[str, int]]:
-    """(file, time written in epoch microseconds) of every snapshot in the lake."""
-    rows = lake.query_broker(KNOWN.format(table=table), broker.name).to_pylist()
+def known_states(lake: Lake, broker: BrokerSource, table: str, files: Sequence[StoreFile]) -> set[tuple[str, int]]:
+    """(file, time written in epoch microseconds) of the snapshots in the lake that any of these files may be. It goes
+    to the workers: with every snapshot of a year it would not fit."""
+    asked = sorted({file.mtime_ns // 1000 for file in files})
+    rows = lake.query_broker(KNOWN.format(table=table), broker.name, written_us=asked).to_pylist()
     return {(row["file"], row["written_us"]) for row in rows}
 
 

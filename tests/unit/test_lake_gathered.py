@@ -11,7 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pipelines.ingest.config_snapshots import known_states
 from pipelines.ingest.ingest import IngestReport, ingest_store
+from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.commit import commit
 from pipelines.lake.delta.errors import PartsMissing
@@ -96,6 +98,10 @@ def test_a_part_that_is_gone_leaves_the_table_as_it_was(lake: Lake) -> None:
     assert sorted(lake.table_root(MESSAGES).rglob("part-*")) == sorted(others)
 
 
+def config_us(path: Path) -> int:
+    return path.stat().st_mtime_ns // 1000
+
+
 def test_a_log_and_offsets_that_are_ingested_as_they_grow_stay_in_few_parts(lake: Lake, tmp_path: Path) -> None:
     one_file = replace(SETTINGS, mapped_file_size_commit_log=1 << 16)
     builder, times = StoreBuilder(tmp_path / "store", one_file), AT_ONCE + 2
@@ -113,6 +119,8 @@ def test_a_log_and_offsets_that_are_ingested_as_they_grow_stay_in_few_parts(lake
     whole = Lake(tmp_path / "whole")
     ingest_store(plain_spark(), whole, broker, IngestReport())
     assert offsets(lake) == offsets(whole)
+    files = store_of(broker).config
+    assert known_states(lake, broker, "offset_snapshots", files) == {(f"config/{config.name}", config_us(config))}
     states = lake.query("SELECT consumer_offset FROM offset_snapshots ORDER BY 1")["consumer_offset"].to_pylist()
     assert states == list(range(times))
     assert {name: len(lake.files(name)) < AT_ONCE for name in (MESSAGES, "offset_snapshots")} == {
