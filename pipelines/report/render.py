@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,9 @@ def _script() -> str:
     return (FOLDER / "page.js").read_text("utf-8")
 
 
+@cache
 def _environment() -> Environment:
+    """The templates; kept, since compiling them takes longer than filling in most pieces."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
