@@ -4,7 +4,8 @@ Run: python benchmarks/bench_verify.py [folder] [records]
 Decoding is what the readers do in one thread: all columns of the log with every CRC, all units of all queues, all
 entries of the index; the log's part of it is told, too. The store is rebuilt from a generated log, so there is nothing
 to find; one zeroed unit then has to be found. Seconds are the least of three runs after one that compiles; memory is
-that of a process that does nothing but verify.
+that of a process that does nothing but verify. Verification on one core
+has the same findings, and its time by the clock tells what the other cores are good for.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ def verified(store: Store) -> list[str]:
     return [kind for kind in kinds if kind != "checkpoint_missing"]
 
 
+def verified_on_one_core(store: Store) -> list[str]:
+    """The same where this process may use one core only."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        return verified(store)
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 def seconds_of(work: Callable[[Store], object], store: Store, expected: object) -> Seconds:
     """Least time by the clock and by the processor, of runs that give what is expected."""
     told: list[Seconds] = []
@@ -83,6 +94,7 @@ def main(folder: Path, wanted: int) -> None:
         "decode the log": (log_decoded, records),
         "decode all": (decoded, records),
         "verify": (verified, []),
+        "on one core": (verified_on_one_core, []),
     }
     seconds = {name: seconds_of(act, store, expected) for name, (act, expected) in work.items()}
     for name, (wall, cpu) in seconds.items():
@@ -91,6 +103,8 @@ def main(folder: Path, wanted: int) -> None:
             f"{name:15} {records} records  {wall:6.2f} s  {cpu:6.2f} s of processor time;"
             f"  verify is {ratios[0]:.2f} x by the clock, {ratios[1]:.2f} x by the processor"
         )
+    cores = seconds["on one core"][0] / seconds["verify"][0]
+    print(f"{len(os.sched_getaffinity(0))} cores verify {cores:.2f} x as fast as one, by the clock")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         print(f"peak memory of verify: {alone.submit(peak_mib, root).result()} MiB")
     path = next(iter(store.queues.values()))[0].path

@@ -33,11 +33,10 @@ Source: MixAll#string2File, #string2FileNotSafe @4.9.7, 5.3.3."""
 
 def open_evidence(path: Path) -> FileIO:
     """A file for reading, unbuffered. A pipe in a file's place holds nobody up. Raises OSError."""
+    return open(path, "rb", buffering=0, opener=lambda name, flags: open_descriptor(name))
 
-    return open(path, "rb", buffering=0, opener=lambda name, flags: open_descriptor(Path(name)))
 
-
-def open_descriptor(path: Path) -> int:
+def open_descriptor(path: Path | str) -> int:
     """A descriptor for reading, for who looks at thousands of files; a pipe in a file's place holds nobody up.
 
     Raises OSError, ValueError.

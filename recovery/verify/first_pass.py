@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
 
 import numpy as np
 
+from parsers.damage.errors import UnreadableFile
+from parsers.evidence.extents import data_end
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
@@ -26,7 +28,8 @@ from recovery.verify.settle.index_entries import Chains, last_written, read_chai
 from recovery.verify.settle.index_kernel import live_entries
 from recovery.verify.settle.key_walk import FileEntries, between
 from recovery.verify.settle.log_columns import LogColumns, log_start
-from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, join, outline
+from recovery.verify.settle.log_pass import Outlines
+from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, join
 from recovery.verify.settle.queue_disk import QueueOnDisk
 from recovery.verify.settle.second_pass import gather
 
@@ -91,8 +94,9 @@ def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts |
     """The outline of a store's log, read in parts at once; `parts` in log order, a few when not given."""
     wanted = parts or cut(store.commitlog)
     with ThreadPoolExecutor(max_workers=at_once()) as pool:
-        told = list(pool.map(partial(outline, rules=known.rules, files=files), wanted))
-    return whole_outline(store, known, files, told)
+        chains = _chains_ahead(pool, files)
+        told = list(pool.map(Outlines(known.rules, files).of, wanted))
+    return replace(whole_outline(store, known, files, told), chains=list(chains))
 
 
 def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Sequence[Outline]) -> Outline:
@@ -104,26 +108,44 @@ def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Seque
     log_bytes = sum(file.size for file in store.commitlog)
     covered = sum(part.covered for part in told)
     joined = join(told, files) if len(told) == 1 or covered <= log_bytes else None
-    return joined or outline([Part(file, 0, file.size) for file in store.commitlog], known.rules, files)
+    return joined or Outlines(known.rules, files).of([Part(file, 0, file.size) for file in store.commitlog])
 
 
 def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
-    """The log in as many parts of about as many bytes as are read at once; a small one is not cut."""
-    size = sum(file.size for file in files)
-    step = max(WORTH_A_PART, -(-size // at_once()))
+    """The log in parts for threads to take in turn: each is half of one thread's share of the written bytes left.
+
+    The first ones are large and the last ones small, so that all threads end at about the same time; a small log is
+    not cut. What was never written of a file goes with the bytes before it.
+    """
+    ends = [_written_end(file) for file in files]
+    left = sum(ends)
     parts: list[list[Part]] = [[]]
-    room = step
-    for file in files:
-        start = 0
-        while start < file.size or not start:
-            end = min(file.size, start + room)
+    room = _share(left)
+    for file, written in zip(files, ends, strict=True):
+        start, is_cut = 0, True
+        while is_cut:
+            is_cut = start + room < written
+            end = start + room if is_cut else file.size
             parts[-1].append(Part(file, start, end))
-            room -= end - start
-            start = end or 1
-            if room == 0:
+            taken = min(end, written) - start
+            left, room, start = left - taken, room - taken, end
+            if room <= 0 and left > 0:
                 parts.append([])
-                room = step
-    return [part for part in parts if part] or [[]]
+                room = _share(left)
+    return parts
+
+
+def _share(left: int) -> int:
+    threads = at_once()
+    return left if threads == 1 else max(WORTH_A_PART, left // (2 * threads))
+
+
+def _written_end(file: StoreFile) -> int:
+    """Where the bytes of a file end that take time to read."""
+    try:
+        return min(file.size, data_end(file.path))
+    except UnreadableFile:
+        return 0
 
 
 def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, lives: TopicLives) -> Left:
@@ -137,7 +159,7 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     end = seen.end if seen.records else start
     keys = sorted(seen.queues.keys() | files.queues.keys()) if files.compares_queues else ()
     with ThreadPoolExecutor(max_workers=at_once()) as pool:
-        chains = pool.map(_chains if files.compares_index else _no_chains, files.index)
+        chains = _chains_ahead(pool, files) if seen.chains is None else seen.chains
         every = {key: _left_queue(key, files, seen, start, lives.living_start(key)) for key in keys}
         firsts = [place for each in every.values() if (place := each.first_place()) is not None]
         index = dict(_left_entries(files, seen, start, end, list(chains)))
@@ -188,6 +210,11 @@ def _left_entries(
         numbers = np.unique(np.concatenate([ends, *live, *broken]))
         ends_before_ms = entries.before_ms, entries.last_before_ms
         yield entries.name, LeftEntries(entries.entries, numbers, expired, ends_before_ms, of_file)
+
+
+def _chains_ahead(pool: ThreadPoolExecutor, files: Files) -> Iterator[Chains | None]:
+    """The chains of each index file, read by the pool; None where a file has none to compare."""
+    return pool.map(_chains if files.compares_index else _no_chains, files.index)
 
 
 def _chains(entries: FileEntries) -> Chains | None:

@@ -41,9 +41,10 @@ def outlines(spark: SparkSession, brokers: Sequence[BrokerSource], split_bytes: 
 
 def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:
     from recovery.verify.first_pass import files_of
-    from recovery.verify.settle.outline import Part, outline
+    from recovery.verify.settle.log_pass import Outlines
+    from recovery.verify.settle.outline import Part
 
     broker, slice_ = asked
     store, known = known_store_of(broker)
     parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
-    return outline(parts, known.rules, files_of(store, known))
+    return Outlines(known.rules, files_of(store, known)).of(parts)

@@ -6,7 +6,7 @@ What is kept is bounded by what is out of place, and by a few numbers for each q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,34 +14,18 @@ import numpy as np
 
 from parsers.index.open import OpenIndex
 from parsers.store.store_file import QueueKey, StoreFile
-from parsers.values.java import LONG_MIN, decode_utf8
-from recovery.lives.numbering import Numbering, NumberingNotes, joined_numbering
-from recovery.rules.dispatch import DispatchRules
+from recovery.lives.numbering import Numbering, joined_numbering
 from recovery.scan.intervals import Longs
-from recovery.scan.kernel import Ints, RecordColumns
-from recovery.scan.log_runs import LogGap, LogRun, runs_between
-from recovery.scan.queue_numbers import unpack_key
-from recovery.scan.record_walk import Codes
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.log_runs import LogGap
 from recovery.verify.settle.database_spool import Spool
-from recovery.verify.settle.key_walk import FileEntries, KeyWalk, Walked
-from recovery.verify.settle.newer_records import NewerRecords, newer_records
-from recovery.verify.settle.queue_disk import QueueOnDisk, QueueWindows
+from recovery.verify.settle.index_entries import Chains
+from recovery.verify.settle.key_walk import FileEntries, Walked
+from recovery.verify.settle.newer_records import NewerRecords
+from recovery.verify.settle.queue_disk import QueueOnDisk
 from recovery.verify.settle.settle_kernel import (
     AROUND,
-    ASK_WINDOW,
-    DONE,
-    FULL,
     NONE,
-    more_cursors,
-    new_cursors,
-    note_records,
-    settle_units,
 )
-
-FEW_QUEUES = 1 << 10
-RECORDS_AT_ONCE = 1 << 13
-"""Few enough to stay in a cache while they are compared."""
 
 
 class Part(NamedTuple):
@@ -137,6 +121,7 @@ class Outline:
     `covered` counts bytes of records and gaps. `noted`: physical offsets of records that need a look for any reason;
     `wanted_before` and `wanted_behind`: how many of the records of the neighbouring parts do. `topics` have units.
     `numbering`: where the numbers of each queue start anew. `newer`: records whose form the version does not know.
+    `chains`: those of each index file, where they were read beside the whole log; None where they are still to be read.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -159,129 +144,7 @@ class Outline:
     left_keys: list[Longs] = field(default_factory=list)
     walked: Walked | None = None
     newer: list[NewerRecords] = field(default_factory=list)
-
-
-def outline(parts: Sequence[Part], rules: DispatchRules, files: Files) -> Outline:
-    """The first pass over parts of a log, which are given in log order and follow one another."""
-    one_pass = _Pass(rules, files)
-    for part in parts:
-        for run in runs_between(part.file, part.start, part.end, one_pass.note_gap, most=RECORDS_AT_ONCE, crc=True):
-            one_pass.take(run)
-    return one_pass.close()
-
-
-class _Pass:
-    """One part of a log, run by run: what a run brings into the cache is compared before the next one comes."""
-
-    def __init__(self, rules: DispatchRules, files: Files) -> None:
-        self._version = rules.version
-        self._scanner, self._files, self._found = LogScanner(rules), files, Outline()
-        self._numbering = NumberingNotes(self._scanner.topics)
-        self._windows, self._cursors = QueueWindows(files.queues, files.settles), new_cursors(FEW_QUEUES)
-        self._keys = KeyWalk(files.index if files.settles else ()) if files.compares_index else None
-        self._met_topics = np.zeros(0, np.bool_)
-        self._spans: list[Longs] = []
-        self._left: list[tuple[Ints, Longs]] = []
-
-    def note_gap(self, gap: LogGap) -> None:
-        self._found.gaps.append(gap)
-        self._found.covered += gap.length
-
-    def take(self, run: LogRun) -> None:
-        batch, found = self._scanner.scan(run.data, run.positions), self._found
-        found.runs.append(Run(run.file, run.start, run.end, batch.rows, found.records, found.keys, found.owners))
-        self._note(batch.records, run.crc)
-        found.newer += newer_records(run, batch.records, self._version)
-        self._numbering.take(batch)
-        self._settle_units(batch)
-        if self._keys is not None:
-            self._settle_keys(batch, self._keys)
-        found.records += batch.rows
-        found.covered += run.end - run.start
-        found.end = run.base_offset + run.end
-
-    def _note(self, records: RecordColumns, crc: Codes) -> None:
-        found, places, times = self._found, records.physical_offset, records.store_timestamp_ms
-        before_ms = int(found.tail.store_timestamp_ms[-1]) if found.records else LONG_MIN
-        noted = np.empty(len(times), np.bool_)
-        before, found.wanted_behind, latest_ms = note_records(records, crc, before_ms, found.wanted_behind, noted)
-        known = len(found.tail.physical_offset)
-        if before:
-            found.noted.append(found.tail.physical_offset[-before:])
-            found.wanted_before = max(found.wanted_before, before - known)
-        if noted.any():
-            found.noted.append(places[noted])
-        found.first_ms = found.first_ms if found.records else int(times[0])
-        found.latest_ms = max(found.latest_ms, latest_ms) if found.records else latest_ms
-        if known < AROUND:
-            found.head = found.head.join(Edge(places, times), FIRST)
-        found.tail = found.tail.join(Edge(places[LAST], times[LAST]), LAST)
-
-    def _settle_units(self, batch: ScanBatch) -> None:
-        units, met = batch.units, len(self._scanner.topics.stored)
-        rows, row, spans_found, why = len(units.record), 0, 0, FULL
-        queue, left, spans = np.empty(rows, np.int32), np.empty(rows, np.bool_), np.empty((rows, 3), np.int64)
-        if met > len(self._met_topics):
-            self._met_topics = np.concatenate((self._met_topics, np.zeros(met, np.bool_)))
-        while why != DONE:
-            row, spans_found, why = settle_units(
-                self._cursors, batch.records, units, row, queue, left, self._met_topics, spans, spans_found
-            )
-            if why == FULL:
-                self._cursors = more_cursors(self._cursors)
-            elif why == ASK_WINDOW:
-                number = int(queue[row])
-                self._windows.move(self._cursors, number, self._key(number), int(units.queue_offset[row]))
-        if spans_found:
-            self._spans.append(spans[:spans_found].copy())
-        left_rows = np.flatnonzero(left)
-        self._windows.count(self._cursors, rows - len(left_rows))
-        if len(left_rows) and self._files.compares_queues:
-            places, numbers = batch.records.physical_offset[units.record[left_rows]], queue[left_rows]
-            self._left.append((numbers, places))
-            self._found.noted.append(places[numbers < 0])
-
-    def _key(self, number: int) -> QueueKey:
-        topic, queue_id = unpack_key(int(self._cursors.key[number]))
-        return decode_utf8(self._scanner.topics.stored[topic]), queue_id
-
-    def _settle_keys(self, batch: ScanBatch, walk: KeyWalk) -> None:
-        found, first_key = self._found, batch.records.first_key
-        left = np.flatnonzero(walk.take(batch))
-        if len(left):
-            found.left_keys.append(left + found.keys)
-            owners = np.searchsorted(first_key, left, side="right") - 1
-            found.noted.append(np.unique(batch.records.physical_offset[owners]))
-        found.keys += len(batch.keys)
-        found.owners += int(np.count_nonzero(np.diff(first_key)))
-
-    def close(self) -> Outline:
-        found, cursors = self._found, self._cursors
-        names = self._scanner.topics.names()
-        found.topics = {names[code] for code in np.flatnonzero(self._met_topics).tolist()}
-        traces = [
-            QueueTrace(*numbers)
-            for numbers in zip(cursors.first.tolist(), cursors.following.tolist(), cursors.most.tolist(), strict=True)
-        ][: int(cursors.met[0])]
-        for number, first, end in np.concatenate([np.empty((0, 3), np.int64), *self._spans]).tolist():
-            traces[number].spans.append((first, end))
-        for number, places in _by_queue(self._left):
-            traces[number].left.append(places)
-        found.queues = {self._key(number): trace for number, trace in enumerate(traces)}
-        found.numbering = self._numbering.close()
-        found.walked = None if self._keys is None else self._keys.close()
-        return found
-
-
-def _by_queue(left: Sequence[tuple[Ints, Longs]]) -> Iterator[tuple[int, Longs]]:
-    """Physical offsets of messages of each classic queue that has some, in log order."""
-    if left:
-        numbers, places = (np.concatenate(column) for column in zip(*left, strict=True))
-        order = np.argsort(numbers, kind="stable")
-        met, starts = np.unique(numbers[order], return_index=True)
-        for number, group in zip(met.tolist(), np.split(places[order], starts[1:]), strict=True):
-            if number >= 0:
-                yield number, group
+    chains: list[Chains | None] | None = None
 
 
 def join(outlines: Sequence[Outline], files: Files) -> Outline | None:
