@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from parsers.consumequeue.layout import CQ_UNIT
 from pipelines.definitions import defs
 from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.runs.materialize import materialize_everything
-from pipelines.defs.runs.schedules import config_snapshot_schedule
 from pipelines.lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -127,25 +125,6 @@ def test_damage_turns_exactly_its_checks_red(
         .to_pylist()
     }
     assert 5 in found
-
-
-def test_the_schedule_asks_once_for_each_written_state(
-    lakehouse: Lakehouse, instance: dg.DagsterInstance, own_store: Path
-) -> None:
-    def asked() -> list[dg.RunRequest]:
-        with dg.build_schedule_context(
-            instance=instance, resources={"lakehouse": lakehouse}, repository_def=defs.get_repository_def()
-        ) as context:
-            data = config_snapshot_schedule.evaluate_tick(context)
-        return list(data.run_requests or [])
-
-    first, again = asked(), asked()
-    assert [run.partition_key for run in first] == ["broker-a"]
-    assert instance.has_dynamic_partition("broker", "broker-a")
-    assert [run.run_key for run in again] == [run.run_key for run in first], "the same key: Dagster runs it once"
-    offsets = own_store / "config" / "consumerOffset.json"
-    os.utime(offsets, ns=(0, offsets.stat().st_mtime_ns + 5_000_000_000))
-    assert asked()[0].run_key != first[0].run_key
 
 
 def test_definitions_load_and_name_every_table_that_is_made() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from pipelines.defs.lakehouse import Lakehouse
+from pipelines.defs.runs.asked import is_done, request_of, why_not_now
 from pipelines.defs.runs.jobs import SNAPSHOT_JOB
 
 
@@ -18,16 +19,22 @@ from pipelines.defs.runs.jobs import SNAPSHOT_JOB
 def config_snapshot_schedule(
     context: dg.ScheduleEvaluationContext, lakehouse: Lakehouse
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """One run per broker whose configuration files changed; the files' times are the run key, so twice is once."""
+    """One run for each broker that has written configuration which no run has kept."""
     from pipelines.ingest.config_snapshots import config_state
 
-    asked = 0
+    told, asked = [], 0
     for broker in lakehouse.sources().brokers:
         state = config_state(broker)
-        if state is not None and not context.instance.has_dynamic_partition("broker", broker.name):
-            context.instance.add_dynamic_partitions("broker", [broker.name])
-        if state is not None:
+        if state is None:
+            told.append(f"{broker.name}: no readable config folder")
+        elif is_done(context.instance, SNAPSHOT_JOB.name, broker.name, state):
+            told.append(f"{broker.name}: nothing has changed")
+        elif why_not := why_not_now(context.instance, SNAPSHOT_JOB.name, broker.name, state):
+            told.append(f"{broker.name}: {why_not}")
+        else:
+            if not context.instance.has_dynamic_partition("broker", broker.name):
+                context.instance.add_dynamic_partitions("broker", [broker.name])
+            yield request_of(broker.name, state, run_key=broker.name)
             asked += 1
-            yield dg.RunRequest(run_key=f"{broker.name}@{state}", partition_key=broker.name)
     if not asked:
-        yield dg.SkipReason("no broker of the configuration has a readable config folder")
+        yield dg.SkipReason("; ".join(told) or "rocketlens.toml names no broker")
