@@ -33,7 +33,7 @@ def topics(
 
     `state`: alive; recreated, alive after a deletion; deleted; vanished: its queues are gone, and nothing shows that
     somebody deleted it. `certain` is false where the store does not decide it; `evidence` says by what. The messages of
-    a life start at or behind `first_physical_offset`, and end before `end_physical_offset`. `created` and `deleted` are
+    a life start at or after `first_physical_offset`, and end before `end_physical_offset`. `created` and `deleted` are
     what --logs tells, the earliest instant of the line's second. Reads the whole log.
 
     Example: `rocketlens topics /data/store --format table`
