@@ -61,6 +61,7 @@ PLOTS = {
             "queues": "topic",
             "topic_configs": "written_at",
             "group_configs": "written_at",
+            "queue_mappings": "topic",
             "offset_snapshots": "written_at",
             "consistency_findings": "concat_ws(' ', severity, kind)",
             "recovery_forecast": STARTS,

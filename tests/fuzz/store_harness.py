@@ -16,6 +16,7 @@ from parsers.compaction.sparse_queue import SparseQueue, read_sparse_queue
 from parsers.config.document import read_document
 from parsers.config.groups import groups_to_batch, read_filters, read_groups
 from parsers.config.offsets import offsets_to_batch, read_delay_offsets, read_offsets
+from parsers.config.queue_mappings import queue_mappings_to_batch, read_queue_mappings
 from parsers.config.topics import read_topics, topics_to_batch
 from parsers.consumequeue.batch import BATCH_UNIT, read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.ext import read_ext
@@ -159,6 +160,7 @@ def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None
     read_delay_offsets(files, on_damage=on_damage, damage=seen)
     topics_to_batch(read_topics(files, on_damage=on_damage, damage=seen))
     groups_to_batch(read_groups(files, on_damage=on_damage, damage=seen))
+    queue_mappings_to_batch(read_queue_mappings(files, on_damage=on_damage, damage=seen))
     read_filters(files, on_damage=on_damage, damage=seen)
     tiered = read_tiered_metadata(files, on_damage=on_damage, damage=seen)
     folder = file.path.parent

@@ -19,6 +19,7 @@ from tests.golden.test_episodes import recorded
 from tests.support.cli import call
 from tests.support.fixtures import CHECKOUT, GOLDEN, unpacked
 from tests.support.incidents import incident
+from tests.support.static_topics import static_store
 from tests.support.stores import store_root
 
 PAGE = CHECKOUT / "docs" / "questions.md"
@@ -89,6 +90,9 @@ ASKED: dict[str, Asked] = {
     "pop STORE --messages --open": POP("in_flight", "invisible_until"),
     "pop STORE --revive": POP("revive"),
     "dump config STORE --table offset_snapshots": asked(of_store, "5.3.3-rocksdbv2", "consumer_offset"),
+    "dump config STORE --table queue_mappings": Asked(
+        lambda: {"STORE": static_store("5.3.1")}, ("logic_start_offset", "is_led_here")
+    ),
     "replay LOGS --at TIME": ORDERED("owners", "certain", **AT),
     "replay LOGS --show anomalies": JOINED("cause", "kind"),
     "replay CLIENT_LOGS --show anomalies": Asked(

@@ -25,7 +25,7 @@ from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM, WATERMARKS
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.lake.tables.raw_table import ORIGIN, PACKED, FileSet, FileTable, SnapshotTable
-from pipelines.lake.tables.saved_config import GROUP_CONFIGS, OFFSET_SNAPSHOTS, TOPIC_CONFIGS
+from pipelines.lake.tables.saved_config import GROUP_CONFIGS, OFFSET_SNAPSHOTS, QUEUE_MAPPINGS, TOPIC_CONFIGS
 from pipelines.lake.tables.table import Table, columns, described
 
 ALL_FILES = FileSet(lambda store: sorted(store.files(), key=lambda file: file.path))
@@ -329,6 +329,7 @@ RAW_TABLES: tuple[Table, ...] = (
     EPOCHS,
     TOPIC_CONFIGS,
     GROUP_CONFIGS,
+    QUEUE_MAPPINGS,
     OFFSET_SNAPSHOTS,
 )
 FILE_TABLES = tuple(table for table in RAW_TABLES if isinstance(table, FileTable))

@@ -8,6 +8,8 @@ from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.groups import GROUP_CONFIG_SCHEMA
 from parsers.config.offsets import FILES as OFFSET_FILES
 from parsers.config.offsets import OFFSET_SCHEMA, OffsetKind
+from parsers.config.queue_mappings import FILE as MAPPINGS_FILE
+from parsers.config.queue_mappings import QUEUE_MAPPING_SCHEMA
 from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.config.topics import TOPIC_CONFIG_SCHEMA
 from pipelines.lake.tables.raw_table import ORIGIN, SnapshotTable
@@ -56,6 +58,34 @@ settings every stored field as JSON
         leading=SNAPSHOT,
     ),
     main_files=(GROUPS_FILE,),
+)
+
+QUEUE_MAPPINGS = SnapshotTable(
+    "queue_mappings",
+    "one item of a static topic's logical queue at one snapshot of config/topicQueueMapping.json: a queue of one "
+    "broker that holds a range of it",
+    described(
+        QUEUE_MAPPING_SCHEMA,
+        """
+topic static topic
+scope cluster, or a name that clusters share
+total_queues logical queues of the topic
+broker_name the broker that the file is of, by its own word
+epoch when the mapping was made or changed, epoch ms of the tool's clock; the greatest of a topic counts
+is_dirty the mapping was not confirmed by all brokers
+logic_queue_id queue as clients number it; null, as all that follows, for a topic of which this broker has none
+generation place in the chain of items, from 0
+item_broker_name broker that holds this range
+queue_id its queue
+start_queue_offset first message of the range in that queue
+end_queue_offset where the range ends there; null: not decided, so it is the one that is written to, or has no message
+logic_start_offset first message of the range as clients count; null: not decided yet
+logic_end_offset where the range ends as clients count; null where either end is not decided
+is_led_here this broker takes the messages of the logical queue now
+""",
+        leading=SNAPSHOT,
+    ),
+    main_files=(MAPPINGS_FILE,),
 )
 
 OFFSET_SNAPSHOTS = SnapshotTable(

@@ -57,20 +57,23 @@ def read_config(table: str, files: Sequence[StoreFile]) -> tuple[Rows, ToBatch]:
     """The rows of one of the configuration tables, each with its file, and what makes columns of them."""
     from parsers.config.groups import groups_to_batch, read_groups
     from parsers.config.offsets import offsets_to_batch, read_offsets
+    from parsers.config.queue_mappings import queue_mappings_to_batch, read_queue_mappings
     from parsers.config.topics import read_topics, topics_to_batch
 
     if table == "topic_configs":
         return read_topics(files, on_damage="collect"), topics_to_batch
     if table == "group_configs":
         return read_groups(files, on_damage="collect"), groups_to_batch
+    if table == "queue_mappings":
+        return read_queue_mappings(files, on_damage="collect"), queue_mappings_to_batch
     return read_offsets(files, on_damage="collect"), offsets_to_batch
 
 
 class ConfigSource(StoreSource):
-    """Further option: `table`, one of offset_snapshots (the default), topic_configs and group_configs."""
+    """Further option: `table`, one of offset_snapshots (the default), topic_configs, group_configs, queue_mappings."""
 
     table_name = DEFAULT_TABLE
-    further_tables = ("topic_configs", "group_configs")
+    further_tables = ("topic_configs", "group_configs", "queue_mappings")
     reader_class = ConfigReader
 
     @classmethod

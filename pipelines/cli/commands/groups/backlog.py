@@ -18,7 +18,7 @@ from pipelines.cli.frame.asked.options import (
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_at
-from pipelines.cli.frame.call.opening import known_store_at, note_pops
+from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics
 from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
@@ -124,6 +124,7 @@ def backlog(
     said.refuse_other_than_of(wanted)
     opened, known = known_store_at(run, store, broker, names_version=said.sql92 is not None)
     note_pops(run, opened)
+    note_static_topics(run, opened)
     stored = offsets_at(run, opened, offsets)
     heard = heard_in(run, logs, known.broker_name, needed=False) if logs else Heard()
     told = tuple(topic_events(lines_heard(run, heard.lives, known.broker_name, names_lack=False)))

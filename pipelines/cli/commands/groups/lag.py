@@ -18,7 +18,7 @@ from pipelines.cli.frame.asked.options import (
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_at
-from pipelines.cli.frame.call.opening import known_store_at, note_pops, part_of_store_at
+from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics, part_of_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import with_logs
@@ -73,6 +73,7 @@ def lag(
     else:
         opened, lives = part_of_store_at(run, store, broker), None
     note_pops(run, opened)
+    note_static_topics(run, opened)
     at_ms = None if at is None else instant_of(at, "--at")
     rows = _rows(run, opened, offsets_at(run, opened, kept.offsets, at_ms), at_ms, lives)
     emit_rows_of(run, LAG, (row for row in rows if wanted.wants(row["group"], row["topic"])), BRIEF)

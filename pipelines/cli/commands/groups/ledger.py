@@ -16,7 +16,7 @@ from pipelines.cli.frame.asked.options import (
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_if_any
-from pipelines.cli.frame.call.opening import known_store_at, note_pops
+from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import with_logs
@@ -66,6 +66,7 @@ def ledger(
 
     opened, known = known_store_at(run, store, broker)
     note_pops(run, opened)
+    note_static_topics(run, opened)
     found = ledger_in_motion(opened, with_logs(run, known, kept.logs))
     stored = offsets_if_any(run, opened, kept.offsets, "no group has rows")
     rows = (

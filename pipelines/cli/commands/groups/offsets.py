@@ -18,7 +18,7 @@ from pipelines.cli.frame.asked.options import (
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import kept_copies
-from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_told
@@ -75,6 +75,7 @@ def offsets(
     from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)
+    note_static_topics(run, opened)
     heard = OffsetLines()
     own = known.broker_name
     lines = lines_told(run, logs, own, names_lack=False, beside=[heard])

@@ -47,8 +47,8 @@ def check_lake(
 
     While the log of a table cannot be read nothing is repaired (exit code 3). Move its folder to another place and keep
     it, then `rocketlens ingest` makes the table from what the stores hold now. Only the folder you kept has the rest:
-    rows of files that a broker has deleted since, and of topic_configs, group_configs and offset_snapshots every
-    earlier snapshot, from which lag_history is made.
+    rows of files that a broker has deleted since, and of topic_configs, group_configs, queue_mappings and
+    offset_snapshots every earlier snapshot, from which lag_history is made.
 
     Example: `rocketlens check-lake --format table`
     """

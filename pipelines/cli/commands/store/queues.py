@@ -11,7 +11,7 @@ from pipelines.cli.frame.asked.options import (
     StoreArgument,
 )
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import known_store_at
+from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.run import Run
 
 
@@ -52,4 +52,5 @@ def queues(
         ]
     )
     opened, known = known_store_at(run, store, broker, in_part=True)
+    note_static_topics(run, opened)
     run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=wanted.topic, queue=wanted.queue))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOTHING_SAID = BrokerOptions()
 STORES_NAMED = 5
+STATIC_NAMED = 5
 FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
 
 
@@ -75,6 +76,19 @@ def note_pops(run: Run, store: Store) -> None:
         )
     if read_order_info(store.config, on_damage="collect"):
         run.note(f"{store.root}: groups pop in order here: what they have not acknowledged counts as unread: see `pop`")
+
+
+def note_static_topics(run: Run, store: Store) -> None:
+    """Say which topics are static: what is told of their queues is of this broker's part, in its own numbers."""
+    from parsers.config.queue_mappings import read_queue_mappings
+
+    topics = sorted({each.topic for _, each in read_queue_mappings(store.config, on_damage="collect")})
+    if topics:
+        named = ", ".join(topics[:STATIC_NAMED]) + (" …" if len(topics) > STATIC_NAMED else "")
+        run.note(
+            f"{store.root}: static topics ({named}): queues and offsets are this broker's own, not those that clients "
+            "count; `dump config --table queue_mappings` says which part of which logical queue each holds"
+        )
 
 
 def store_at(run: Run, path: Path, broker: BrokerOptions = NOTHING_SAID, *, needs_log: bool = True) -> Store:

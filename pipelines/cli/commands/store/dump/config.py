@@ -1,4 +1,4 @@
-"""`rocketlens dump config`: topics, groups and committed offsets as the broker's config/*.json hold them."""
+"""`rocketlens dump config`: topics, groups, offsets and static topics as the broker's config/*.json hold them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,24 @@ class ConfigTable(StrEnum):
     TOPICS = "topic_configs"
     GROUPS = "group_configs"
     OFFSETS = "offset_snapshots"
+    MAPPINGS = "queue_mappings"
 
 
 BRIEF = {
     ConfigTable.TOPICS: ("topic", "read_queue_nums", "write_queue_nums", "perm", "is_ordered", "attributes"),
     ConfigTable.GROUPS: ("group", "consume_enable", "consume_broadcast_enable", "retry_queue_nums", "retry_max_times"),
     ConfigTable.OFFSETS: ("group", "topic", "queue_id", "consumer_offset", "kind"),
+    ConfigTable.MAPPINGS: (
+        "topic",
+        "logic_queue_id",
+        "generation",
+        "item_broker_name",
+        "queue_id",
+        "start_queue_offset",
+        "end_queue_offset",
+        "logic_start_offset",
+        "is_led_here",
+    ),
     None: ("table", "group", "topic", "queue_id", "consumer_offset", "read_queue_nums", "perm", "retry_max_times"),
 }
 
@@ -48,9 +60,9 @@ def config(
     table: Annotated[ConfigTable | None, typer.Option(help="Only this table, with its own columns.")] = None,
     broker: BrokerOptions = NOTHING_SAID,
 ) -> None:
-    """Topics, consumer groups and committed offsets, as stored.
+    """Topics, consumer groups, committed offsets and the queues of static topics, as stored.
 
-    Without --table the rows of all three come under one heading, `table` saying which one a row is of.
+    Without --table the rows of all of them come under one heading, `table` saying which one a row is of.
 
     Example: `rocketlens dump config /data/store --table offset_snapshots --format table`
     """
@@ -85,6 +97,7 @@ def _rows(run: Run, store: Store, table: ConfigTable) -> Iterator[pa.RecordBatch
     """One batch per file that rows came from: `file` and `written_at` are the same for all of its rows."""
     from parsers.config.groups import groups_to_batch, read_groups
     from parsers.config.offsets import offsets_to_batch, read_offsets
+    from parsers.config.queue_mappings import queue_mappings_to_batch, read_queue_mappings
     from parsers.config.topics import read_topics, topics_to_batch
 
     readers: dict[
@@ -93,6 +106,7 @@ def _rows(run: Run, store: Store, table: ConfigTable) -> Iterator[pa.RecordBatch
         ConfigTable.TOPICS: (read_topics, topics_to_batch),
         ConfigTable.GROUPS: (read_groups, groups_to_batch),
         ConfigTable.OFFSETS: (read_offsets, offsets_to_batch),
+        ConfigTable.MAPPINGS: (read_queue_mappings, queue_mappings_to_batch),
     }
     read, to_batch = readers[table]
     by_file: dict[StoreFile, list[tuple[StoreFile, object]]] = {}
