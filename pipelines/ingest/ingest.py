@@ -159,7 +159,7 @@ def ingest_store(
         mark_gone(lake, broker, store)
         lost = ingest_queues(spark, lake, broker, store)
         report.unread += [(broker.name, told) for told in lost]
-        snapshot_config(spark, lake, broker)
+        snapshot_config(spark, lake, broker, anew=made.has_other_columns(QUEUES.name, broker.name))
         if not lost and not watched.moved():
             made.note(QUEUES.name, inputs)
 

@@ -58,6 +58,11 @@ class MadeFrom:
         columns = self._columns_of(table)
         return [broker for broker, inputs in now.items() if self.inputs.get((broker, table)) != columns + inputs]
 
+    def has_other_columns(self, table: str, broker: str) -> bool:
+        """Whether the rows of a broker were made with other columns than the table has now."""
+        inputs = self.inputs.get((broker, table))
+        return inputs is not None and not inputs.startswith(self._columns_of(table))
+
     def note(self, table: str, now: Mapping[str, str]) -> None:
         """Note that a table was made from these inputs, by broker; `save` keeps it."""
         columns = self._columns_of(table)

@@ -21,9 +21,10 @@ from pipelines.lake.delta.gathered import AT_ONCE, gather
 from pipelines.lake.delta.log import newest_version
 from pipelines.lake.delta.parts import write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
-from tests.support.build_store import SETTINGS, StoreBuilder, write_json
+from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, OFFSET_SNAPSHOTS
+from tests.support.build_store import SETTINGS, StoreBuilder, shop, write_json
 from tests.support.plain_spark import plain_spark
+from tests.support.small_lake import declared_without
 
 MESSAGES = COMMITLOG_MESSAGES.name
 
@@ -100,6 +101,26 @@ def test_a_part_that_is_gone_leaves_the_table_as_it_was(lake: Lake) -> None:
 
 def config_us(path: Path) -> int:
     return path.stat().st_mtime_ns // 1000
+
+
+def test_a_state_that_a_file_still_holds_gets_a_new_column(lake: Lake, tmp_path: Path) -> None:
+    """A configuration that is seldom written had it null for as long; states that were written over keep it so."""
+    broker, table = BrokerSource("b", shop(tmp_path / "store").finish()), OFFSET_SNAPSHOTS
+    config = broker.store / "config" / "consumerOffset.json"
+
+    def written(offset: int) -> None:
+        write_json(config, {"offsetTable": {"Orders@g": {"0": offset}}})
+        os.utime(config, (1_700_000_000 + offset, 1_700_000_000 + offset))
+        ingest_store(plain_spark(), lake, broker, IngestReport())
+
+    with declared_without(table, "topic"):
+        written(1)
+        written(2)
+    asked = f"SELECT consumer_offset, topic FROM {table.name} ORDER BY 1"
+    assert lake.query(asked)["topic"].to_pylist() == [None, None]
+    for _ in range(2):
+        ingest_store(plain_spark(), lake, broker, IngestReport())
+        assert [tuple(row.values()) for row in lake.query(asked).to_pylist()] == [(1, None), (2, "Orders")]
 
 
 def test_a_log_and_offsets_that_are_ingested_as_they_grow_stay_in_few_parts(lake: Lake, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark import transfer
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
+from tests.support.small_lake import declared_without
 
 FILES = [table.name for table in FILE_TABLES]
 FIRST, LAST = "commitlog/00000000000000000000", "commitlog/00000000000003145728"
@@ -136,20 +137,14 @@ def test_a_queue_that_is_gone_while_queues_are_summed_up_is_said_and_comes_back(
 
 @pytest.mark.parametrize("table", [COMMITLOG_MESSAGES, CONSUMEQUEUE_UNITS], ids=lambda table: table.name)
 def test_rows_that_were_made_before_a_column_was_added_are_made_again(
-    lake: Lake, broker: BrokerSource, monkeypatch: pytest.MonkeyPatch, table: FileTable
+    lake: Lake, broker: BrokerSource, table: FileTable
 ) -> None:
     """They stayed null until their file changed, and beyond: a log that grew was read on behind them."""
     last, added = broker.store / LAST, "topic"
-    with monkeypatch.context() as earlier:
-        declared = tuple(column for column in table.columns if column.name != added)
-        earlier.setitem(vars(table), "columns", declared)
-        for cached in ("schema", "bare_schema", "columns_hash"):
-            earlier.delitem(vars(table), cached, raising=False)
+    with declared_without(table, added):
         whole, half = half_of(last)
         last.write_bytes(half)
         ingested(lake, broker)
-    for cached in ("schema", "bare_schema", "columns_hash"):
-        vars(table).pop(cached, None)
     assert lake.query(f"SELECT count({added}) AS n FROM {table.name}").to_pylist() == [{"n": 0}]
     last.write_bytes(whole)
     ingested(lake, broker)
