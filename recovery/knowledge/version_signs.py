@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.rocksdb.tables import SECOND_FORM
-from parsers.store.places import DATABASE_APART
+from parsers.store.places import DATABASE_APART, POP_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
+from parsers.values.topics import TIMER_TOPIC, TRANSACTION_TOPIC
 from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
 from recovery.knowledge.signs import SAMPLED_UNITS, is_database
 from recovery.rules.dispatch import COMMIT, PREPARED
@@ -41,6 +42,30 @@ CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
 )
+
+
+def _has_queue(topic: str) -> Callable[[Store], bool]:
+    return lambda store: any(name == topic for name, _ in store.queues)
+
+
+PLACE_SIGNS: tuple[tuple[BrokerVersion, str, Callable[[Store], bool]], ...] = (
+    (BrokerVersion(4, 3, 0), f"a queue of {TRANSACTION_TOPIC}", _has_queue(TRANSACTION_TOPIC)),
+    (BrokerVersion(4, 5, 0), "a DLedger log", lambda store: store.log_is_dledgers),
+    (
+        BrokerVersion(5, 0, 0),
+        "abort.bak or batchconsumequeue/",
+        lambda store: bool(store.batch_queues) or any(marker.path.name == "abort.bak" for marker in store.markers),
+    ),
+    (
+        BrokerVersion(5, 0, 0),
+        f"a timer log or a queue of {TIMER_TOPIC}",
+        lambda store: any(file.kind == "timerlog" for file in store.timer) or _has_queue(TIMER_TOPIC)(store),
+    ),
+    (BrokerVersion(5, 0, 0), "epochFileCheckpoint", lambda store: bool(store.epochs)),
+    (BrokerVersion(5, 1, 0), "compaction/", lambda store: bool(store.compaction_logs)),
+    (BrokerVersion(5, 3, 2), f"{POP_DATABASE}/", lambda store: store.pop_database is not None),
+)
+"""What no broker before a version writes: that version, the sign, whether a store has it."""
 
 
 def version_told(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
@@ -98,8 +123,7 @@ def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVer
         yield BrokerVersion(4, 7, 1), NEVER, "the headers of the index count slots in use"
     if store.checkpoint is not None:
         yield from _checkpoint_bounds(store.checkpoint)
-    if any(marker.path.name == "abort.bak" for marker in store.markers) or store.batch_queues:
-        yield BrokerVersion(5, 0, 0), NEVER, "abort.bak or batchconsumequeue/ is there"
+    yield from ((since, NEVER, f"{sign} is there") for since, sign, is_there in PLACE_SIGNS if is_there(store))
     if store.queue_database is not None:
         folder = store.queue_database.path.name
         since = BrokerVersion(5, 5, 0) if folder == DATABASE_APART else BrokerVersion(5, 2, 0)
