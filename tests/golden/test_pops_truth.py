@@ -20,6 +20,7 @@ from tests.support.stores import log_setting, store_names, store_root, truth, tr
 
 POPPED = store_names("pop")
 REVIVE = "rmq_sys_REVIVE_LOG_LabCluster"
+REPEATED = "topic,queue_id,queue_offset,reconsume_times"
 Row = dict[str, Any]
 Place = tuple[str, str, int, int]
 
@@ -60,6 +61,11 @@ def test_every_pop_and_acknowledgement_is_what_the_client_noted(name: str) -> No
         assert row["revive_queue_id"] == pop["reviveQueue"]
         assert (row["state"] == "acked") == (row["acked_at"] is not None) == (pop["ack"] == "OK")
         assert (row["checkpoints"], row["reason"]) == (1, None)
+    stored = {
+        (row["topic"], row["queue_id"], row["queue_offset"]): row["reconsume_times"]
+        for row in rows_of("dump", "commitlog", store_root(name), "--columns", REPEATED, "--format", "jsonl")
+    }
+    assert all(stored[place[1:]] == pop["reconsumeTimes"] for place, pop in pops.items())
 
 
 @pytest.mark.parametrize("name", POPPED)

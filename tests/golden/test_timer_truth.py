@@ -10,7 +10,7 @@ from parsers.timer.check import read_timercheck
 from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
 from parsers.timer.wheel import read_wheel
 from parsers.values.java import string_hash_code
-from tests.support.stores import CLASSIC_KINDS, MORE_KINDS, since, store_names, store_root, truth_lines
+from tests.support.stores import CLASSIC_KINDS, MORE_KINDS, since, store_names, store_root, truth, truth_lines
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
 
@@ -49,3 +49,15 @@ def test_the_wheel_counts_the_units(name: str) -> None:
     assert {slot["last_position"] for slot in slots} <= positions
     check = read_timercheck(timer["timercheck"])
     assert check["last_queue_offset"] == len(table)
+
+
+@pytest.mark.parametrize("name", since(5, store_names("pop")))
+def test_timercheck_is_the_brokers_own_count(name: str) -> None:
+    """`timer.json` was taken before the shutdown, which lets the wheel turn on and takes no timer in."""
+    told = {field: int(number) for field, number in truth(name, "timer.json").items()}
+    timer = {file.kind: file for file in open_store(store_root(name)).timer}
+    check = read_timercheck(timer["timercheck"])
+    assert check["last_queue_offset"] == check["master_queue_offset"] == told["commitQueueOffset"]
+    assert check["last_queue_offset"] == told["currQueueOffset"] == told["lastCommitQueueOffset"]
+    assert check["last_read_time_ms"] >= told["commitReadTimeMs"] == told["currReadTimeMs"]
+    assert sum(batch.num_rows for batch in read_timerlog([timer["timerlog"]])) == told["currQueueOffset"]

@@ -12,6 +12,7 @@ from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.findings.tiered_kinds import TIERED_KINDS
 from tests.support.build_store import StoreBuilder, shop
+from tests.support.cli import call
 from tests.support.kind_damages import DAMAGES, INT, findings_of, log_write, with_record_crc
 
 
@@ -46,6 +47,13 @@ def test_a_length_below_zero_is_said_of_its_record(built: StoreBuilder, field: s
     (found,) = findings_of(root)
     assert (found.kind, found.span.physical_offset) == ("record_contradicts_itself", bare.physical_offset)
     assert "below 0" in found.evidence[1]
+
+
+def test_a_size_that_a_setting_says_is_not_put_on_the_other_files(built: StoreBuilder) -> None:
+    told = call("verify", built.finish(), "--version", "5.3.3", "--config", "mappedFileSizeConsumeQueue=40000")
+    sizes = [row["evidence"] for row in told.rows if row["kind"] == "file_size_wrong"]
+    assert sizes
+    assert all(text.endswith("; expected: 40000 bytes") for text in sizes)
 
 
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:

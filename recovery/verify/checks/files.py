@@ -48,7 +48,7 @@ def _queue_files(
         elif file.size != file_size:
             start = min(file.size - file.size % CQ_UNIT.size, file_size)
             place = Place(relative(store, file), start, max(file.size, file_size) - start)
-            evidence = (f"file: {file.size} bytes", f"the other files: {file_size} bytes")
+            evidence = (f"file: {file.size} bytes", f"expected: {file_size} bytes")
             yield Finding("file_size_wrong", span, (place,), 1, evidence)
         elif number and number == len(files) - 1 and end < first:
             places = (Place(relative(store, file), 0, file.size),)

@@ -85,7 +85,7 @@ def _sizes(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
             Span(physical_offset=base + start, end_physical_offset=base + shape.file_size),
             (Place(shape.name(base), start, max(size, shape.file_size) - start),),
             1,
-            (f"file: {size} bytes", f"the other files: {shape.file_size} bytes"),
+            (f"file: {size} bytes", f"expected: {shape.file_size} bytes"),
         )
 
 
