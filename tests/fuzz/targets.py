@@ -8,7 +8,9 @@ from pathlib import Path
 
 from tests.fuzz import (
     commitlog_harness,
+    foreign_harness,
     make_commitlog_corpus,
+    make_foreign_corpus,
     make_recordings_corpus,
     make_store_corpus,
     store_harness,
@@ -31,6 +33,10 @@ TARGETS: dict[str, Target] = {
     "commitlog": commitlog_harness.read_anything,
     "dledger": commitlog_harness.read_as_entries,
     **{kind: _store_file(place) for kind, place in store_harness.PLACES.items()},
+    "tiered_log": foreign_harness.read_segment_of("COMMIT_LOG", make_foreign_corpus.segments()),
+    "tiered_queue": foreign_harness.read_segment_of("CONSUME_QUEUE", make_foreign_corpus.segments()),
+    "rocksdb_queues": foreign_harness.read_queue_rows,
+    "rocksdb_tables": foreign_harness.read_table_rows,
     "broker-log": recordings.read_recording("broker.log"),
     "client-log": recordings.read_recording("rocketmq_client.log"),
     "wire": recordings.read_recording("wire-b.jsonl"),
@@ -50,6 +56,7 @@ def made() -> dict[str, dict[str, bytes]]:
     return {
         "commitlog": dict(make_commitlog_corpus.corpus()),
         **make_store_corpus.corpus(),
+        **make_foreign_corpus.corpus(),
         **make_recordings_corpus.corpus(),
     }
 
