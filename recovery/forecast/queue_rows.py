@@ -106,21 +106,33 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
     if not told or memory.database is not None:
         return
     after = {(row.topic, row.queue_id): row.next_queue_offset or 0 for row in queue_rows(memory)}
-    log_end = memory.commitlog.max_offset
+    log = memory.commitlog
     for key in sorted(before.queues):
-        was, now = _end(before, key, log_end), after.get(key, 0)
+        was, now = _end(before.queues[key], log.min_offset, log.max_offset), after.get(key, 0)
         if now < was and key[0] not in before.batch_topics:
             yield Renumbered(*key, was, now, tuple(_skipping(played.config, key, now)))
 
 
-def _end(before: Evidence, key: QueueKey, log_end: int) -> int:
-    """The number after the last unit of a message before the log's end, 0 without one."""
-    for entry in reversed([entry for entry in before.queues[key] if entry.number is not None]):
+def _end(entries: Sequence[Entry], log_min: int, log_end: int) -> int:
+    """The number after the last unit of a message before the log's end, 0 without one; where that message has
+    expired, after the damaged units that follow it."""
+    for entry in reversed([entry for entry in entries if entry.number is not None]):
         offsets, sizes, base = units_of(entry)
         written = np.flatnonzero((offsets >= 0) & (sizes > 0) & (offsets < log_end))
         if len(written):
-            return base + int(written[-1]) + 1
+            last = int(written[-1])
+            expired = offsets[last] + sizes[last] <= log_min
+            return base + last + 1 + (_damaged_after(entry, last) if expired else 0)
     return 0
+
+
+def _damaged_after(entry: Entry, last: int) -> int:
+    """How many slots after this one were written, and hold what recovery refuses; zeros show nothing."""
+    units = CQ_UNIT.array(entry.bytes())[last + 1 :]
+    is_unit = (units["physical_offset"] >= 0) & (units["msg_size"] > 0)
+    is_zero = (units["physical_offset"] == 0) & (units["msg_size"] == 0) & (units["tags_code"] == 0)
+    ends = np.flatnonzero(is_unit | is_zero)
+    return int(ends[0]) if len(ends) else len(units)
 
 
 def _skipping(config: ConfigStart | None, key: QueueKey, next_queue_offset: int) -> Iterator[Skipping]:
@@ -218,7 +230,8 @@ def _mended(
             continue
         if not len(expired):
             return None
-        end = len(offsets) if passed_expired else int(expired[-1]) + 1
+        last = int(expired[-1])
+        end = len(offsets) if passed_expired else last + 1 + _damaged_after(entries[at], last)
         passed_expired = True
         if len(np.flatnonzero(is_unit[:end])) != np.searchsorted(expired, end):
             return None

@@ -28,6 +28,8 @@ DAMAGES = {
     "a run and one more": {**dict.fromkeys(range(1, 9), ZEROS), 40: FAR},
     "the first three": {0: FAR, 1: ZEROS, 2: ZEROS},
 }
+NO_SIZE = bytes(8) + (-1).to_bytes(4, "big", signed=True) + bytes(8)
+"""A unit that recovery refuses, and that is not zeros."""
 VERSIONS = ("4.9.8", "5.3.1", "5.3.3", "5.5.1")
 NAMES = incident_names("offsets-reset")
 
@@ -48,6 +50,13 @@ def damage(root: Path, queue: str, units: dict[int, bytes]) -> None:
     for slot, unit in units.items():
         stored[slot * CQ_UNIT.size : (slot + 1) * CQ_UNIT.size] = unit
     file.write_bytes(stored)
+
+
+def last_two(root: Path, unit: bytes) -> dict[int, bytes]:
+    """The last two units of the queue, whose messages have expired."""
+    sizes = CQ_UNIT.array(newest(root, EXPIRED).read_bytes())["msg_size"]
+    end = int(sizes.argmin())
+    return dict.fromkeys((end - 2, end - 1), unit)
 
 
 def told(root: Path, version: str) -> Forecast:
@@ -90,6 +99,21 @@ def test_a_queue_that_would_be_numbered_again_goes_on_after_the_advice(
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_damage_after_the_last_good_unit_is_known_as_far_as_it_is_written(name: str, root: Path) -> None:
+    version = incident(name).version
+    whole = told(root, version)
+    damage(root, EXPIRED, last_two(root, NO_SIZE))
+    damaged = told(root, version)
+    (queue,) = damaged.renumbered
+    assert (queue.was_next_queue_offset, queue.next_queue_offset) == (ends(whole)[EXPIRED], ends(damaged)[EXPIRED])
+    assert queue.was_next_queue_offset - queue.next_queue_offset == 2
+    assert [each.group for each in queue.skipping] == ["CG_off"]
+    follow(damaged, root)
+    mended = told(root, version)
+    assert (mended.renumbered, mended.outcome.queue_ends) == ((), whole.outcome.queue_ends)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_words_name_the_queue_the_numbers_and_the_group(name: str, root: Path) -> None:
     damage(root, EXPIRED, DAMAGES["one in the middle"])
     called = call("forecast", root, "--version", incident(name).version, "--format", "table")
@@ -120,7 +144,7 @@ def test_no_unit_of_a_message_that_is_left_is_written_over(name: str, root: Path
 def test_the_store_classes_number_the_queues_so(name: str, version: str, tmp_path: Path) -> None:
     """Damaged, and mended as advised, after an orderly exit and after a crash."""
     stores, expected = dict[Path, dict[str, object]](), dict[Path, dict[str, int | None]]()
-    for number, units in enumerate(DAMAGES.values()):
+    for number, units in enumerate((*DAMAGES.values(), last_two(incident(name).root, NO_SIZE))):
         for exits in ("clean", "crash"):
             for is_mended in (False, True):
                 root = tmp_path / f"{number}-{exits}-{is_mended}"
