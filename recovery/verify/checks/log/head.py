@@ -79,7 +79,7 @@ def _queue_files_below(store: Store, log_start: int) -> Iterator[str]:
                 last = units(file)[-1:]
             except StoreFormatError:
                 continue
-            if len(last) and int(last["msg_size"][0]) > 0 and int(last["physical_offset"][0]) < log_start:
+            if len(last) and int(last["msg_size"][0]) > 0 and 0 <= int(last["physical_offset"][0]) < log_start:
                 yield name_below(store.root, file.path)
 
 

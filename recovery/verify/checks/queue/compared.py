@@ -133,7 +133,10 @@ def compare(messages: QueueMessages, units: QueueUnits, head: QueueHead, files: 
     missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
     missing &= ~np.isin(messages.physical_offset, own.physical_offset[verdict == "queue_order"])
     absent = QueueMessages._make(column[missing] for column in messages)
-    served = np.isin(absent.queue_offset, own.queue_offset[is_own & (verdict == "")])
+    of_message = is_own | (own.physical_offset < log.start)
+    served = np.isin(absent.queue_offset, own.queue_offset[of_message & (verdict == "")])
+    after_expired = head.first_expired + head.expired
+    served |= (absent.queue_offset >= head.first_expired) & (absent.queue_offset < after_expired)
     settled = (absent.queue_offset >= head.settled_from) & (absent.queue_offset < head.settled_to)
     served |= settled & ~head.unsettled.hold(absent.queue_offset)
     return Compared(own, row, is_own, verdict, holes, absent, served)
@@ -196,7 +199,8 @@ def _of(column: Longs, row: Longs) -> Longs:
 
 def _right_tags(expected: Longs, stored: Longs, files: QueuePlaces, log: LogFacts) -> Mask:
     apart_ms = log.delays_apart_ms if files.topic == SCHEDULE_TOPIC else 0
-    right: Mask = np.abs(stored - expected) <= apart_ms
+    beyond = stored - expected  # its absolute value would be below 0 where only the sign bit differs
+    right: Mask = (-apart_ms <= beyond) & (beyond <= apart_ms)
     return right
 
 

@@ -45,6 +45,7 @@ def _unit_findings(
     files: QueuePlaces,
     log: LogFacts,
 ) -> Iterator[Finding]:
+    right = own.queue_offset[verdict == ""]
     for kind in np.unique(verdict[verdict != ""]).tolist():
         chosen = np.flatnonzero(verdict == kind)
         for first, end in neighbours(own.queue_offset[chosen]):
@@ -59,6 +60,7 @@ def _unit_findings(
                     *files.places(slot, count),
                     *_record_places(own.physical_offset[rows], log),
                     *(_own_places(own.physical_offset[rows], files, log) if kind == OF_OTHER else ()),
+                    *(_left_places(messages.queue_offset[row[rows]], right, files) if kind == OUT_OF_ORDER else ()),
                 ),
                 count,
                 (
@@ -87,8 +89,16 @@ def _own_places(physical_offsets: Longs, files: QueuePlaces, log: LogFacts) -> I
             yield from own.places(int(slots[first]), end - first)
 
 
+def _left_places(slots: Longs, right: Longs, files: QueuePlaces) -> Iterator[Place]:
+    """The places of the units that are in other places, where no right unit is."""
+    empty = np.setdiff1d(slots, right)
+    for first, end in neighbours(empty):
+        yield from files.places(int(empty[first]), end - first)
+
+
 MOST_PLACES = 16
 OF_OTHER = "unit_of_other_message"
+OUT_OF_ORDER = "queue_order"
 OFFSET_TAKEN = "queue_offset_taken"
 
 
