@@ -83,6 +83,12 @@ def checked(page: str) -> Checker:
     return checker
 
 
+def test_bars_of_the_queues_of_a_long_name_are_told_apart() -> None:
+    drawn = bars([Bar(f"CG_lagging · OrderTopicOfEverything · {queue}", 1, "1") for queue in (3, 14)])
+    shown = re.findall(r'text-anchor="end"[^>]*>([^<]*)<', drawn)
+    assert [label.rsplit(" ", 1)[1] for label in shown] == ["3", "14"]
+
+
 def test_a_page_of_nothing_names_every_unknown() -> None:
     page = render(Facts("/data/store", read_at_ms=0))
     assert checked(page).anchors == SECTIONS
@@ -226,6 +232,16 @@ def test_a_lake_of_several_brokers_names_each_of_them(lake: Lake) -> None:
     gone = page.split('id="broker-2"')[1]
     assert "Not compared." in gone
     assert "No forecast was made." in gone
+
+
+def test_what_was_looked_for_and_not_found_is_not_what_was_not_looked_for(lake: Lake) -> None:
+    put(lake, "made_from", *({"broker": "fine", "made": table} for table in ("popped_messages", "offset_events")))
+    told = facts_of_lake(lake, Sources(lake.root, (BrokerSource("fine", Path("/a")), BrokerSource("gone", Path("/b")))))
+    fine, gone = (render(told).split(f'id="broker-{n}"')[1].split(f'id="broker-{n + 1}"')[0] for n in range(2))
+    for sentence in ("The log has no checkpoint of a popped message.", "No move is on record."):
+        assert sentence in fine
+        assert sentence not in gone
+    assert "Not looked at." in fine, "the other tables were not made of it"
 
 
 @pytest.mark.parametrize(

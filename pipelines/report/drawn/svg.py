@@ -87,7 +87,7 @@ def bars(rows: Sequence[Bar]) -> str:
     drawn = []
     for number, bar in enumerate(rows):
         top = number * ROW
-        drawn.append(_text(LABELS - 10, top + 16, _shortened(bar.label), anchor="end", title=bar.label))
+        drawn.append(_text(LABELS - 10, top + 16, _ends_of(bar.label), anchor="end", title=bar.label))
         if bar.amount is None:
             drawn.append(_rect(LABELS, top + 5, 40, 14, "hatch", bar.text))
             drawn.append(_text(LABELS + 48, top + 16, bar.text, css="soft"))

@@ -18,6 +18,7 @@ SELECT broker, topic, count(*) AS messages, sum(total_size)::BIGINT AS bytes FRO
 """
 QUEUES = "SELECT * FROM queues ORDER BY ALL"
 EPISODES = "SELECT * FROM lag_episodes ORDER BY begin"
+MADE = "SELECT broker, made FROM made_from"
 FILES = "SELECT broker, file, kind, size, why FROM store_files WHERE gone_at IS NULL"
 
 
@@ -41,8 +42,8 @@ class LakeFacts:
 
 
 def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
-    """The facts of every broker of the configuration. A table without rows was not filled, which is not the same as
-    an answer that nothing is there."""
+    """The facts of every broker of the configuration. A table without rows of a broker was not filled for it, unless
+    the ingest noted that it was made: that nothing was found is another answer."""
     now = int(time.time() * 1000)
     tables = _Tables(lake)
     forecasts = forecasts_of(lake)
@@ -71,6 +72,7 @@ class _Tables:
         looked = lake.version("consistency_findings") is not None
         self._compared = {row["broker"] for row in foretold} if looked else set[str]()
         self._files = _by_broker(self.rows(FILES))
+        self._made = {(row["made"], row["broker"]) for row in self.rows(MADE)}
         self._of: Mapping[str, Mapping[str, list[Row]] | None] = {
             "topics": self._split("commitlog_messages", TOPICS),
             "regions": self._split("commitlog_regions"),
@@ -81,15 +83,15 @@ class _Tables:
             "ledger": self._split("loss_ledger"),
             "backlog": self._split("backlog"),
             "starts": self._split("group_starts"),
-            "offset_events": self._split("offset_events"),
+            "offset_events": self._looked_for("offset_events"),
             "lag_episodes": self._split("lag_episodes", EPISODES),
             "life_events": self._split("life_events"),
             "groups": self._split("group_lives"),
-            "delays": self._split("delayed_messages", question("delays_by_level")),
-            "retries": self._split("retry_chains", question("retries_by_group")),
-            "transactions": self._split("transactions", question("transactions_by_topic")),
-            "pops": self._split("popped_messages", question("pops_by_queue")),
-            "traces": self._split("trace_events", question("traces_by_group")),
+            "delays": self._looked_for("delayed_messages", question("delays_by_level")),
+            "retries": self._looked_for("retry_chains", question("retries_by_group")),
+            "transactions": self._looked_for("transactions", question("transactions_by_topic")),
+            "pops": self._looked_for("popped_messages", question("pops_by_queue")),
+            "traces": self._looked_for("trace_events", question("traces_by_group")),
         }
 
     def tell(self, facts: Facts, broker: str) -> None:
@@ -108,6 +110,11 @@ class _Tables:
     def rows(self, sql: str) -> list[Row]:
         found: Sequence[Row] = self._lake.query(sql).to_pylist()
         return list(found)
+
+    def _looked_for(self, table: str, sql: str | None = None) -> Mapping[str, list[Row]]:
+        """The rows of a table of what was looked for: a broker of which it was made, and that has no row, has none."""
+        made = {broker: list[Row]() for name, broker in self._made if name == table}
+        return made | dict(self._split(table, sql) or {})
 
     def _split(self, table: str, sql: str | None = None) -> Mapping[str, list[Row]] | None:
         rows = self.filled(table, sql)
