@@ -82,12 +82,14 @@ class QueuesReader(StoreReader):
 
     def _before_mark(self, queue: Queue, summary: QueueSummary) -> QueueSummary:
         """What is said of a queue as far as the option `until` has it."""
+        import pyarrow as pa
+
         from recovery.query.watermark import summary_before
 
         until, reached = self.number("until"), summary.max_physical_offset
         if until is None or reached is None or reached <= until:
             return summary
-        return summary_before(queue, summary, until, self.log_end(until, reached))
+        return summary_before(queue, summary, until, self.log_end(until, pa.array([reached - 1])))
 
 
 def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:

@@ -81,6 +81,7 @@ class StoreReader(DataSourceReader):
         self.unread: dict[str, str] = {}
         self.cut: set[str] = set()
         self._log_end = 0
+        self._log_folders: set[Path] | None = None
         if "store" not in self.options:
             raise ValueError('the option "store" is missing: the store root to read')
 
@@ -127,21 +128,34 @@ class StoreReader(DataSourceReader):
         """Which of these places lie in the log after `until`."""
         import pyarrow.compute as pc
 
-        end = self.log_end(until, pc.max(places).as_py())
+        end = self.log_end(until, places)
         inside = pc.and_(pc.greater_equal(places, until), pc.less(places, end))
         return pc.fill_null(inside, False)
 
-    def log_end(self, until: int, place: int | None) -> int:
-        """The end of the log, read anew where `place` lies after `until` and after all that was read of it so far.
+    def log_end(self, until: int, places: pa.Array) -> int:
+        """The end of the log, read anew where any of the places may lie in it after all that was read of it so far.
 
-        A broker writes a message before what leads to it: the log has all that `place` may lead to by now.
+        A broker writes a message before what leads to it: the log has by now all messages that they lead to.
         """
+        import pyarrow.compute as pc
+
         from recovery.query.watermark import log_end_from
 
         reached = max(until, self._log_end)
-        if place is not None and place >= reached:
-            self._log_end = log_end_from(self.store(), reached)
+        if (pc.max(places).as_py() or 0) >= reached:
+            may_be = pc.and_(pc.greater_equal(places, reached), pc.less(places, self._log_room()))
+            if pc.any(may_be).as_py():
+                self._log_end = log_end_from(self.store(), reached)
         return self._log_end
+
+    def _log_room(self) -> int:
+        """After the last byte that the files of the log have room for by now. The store is listed once for it."""
+        if self._log_folders is None:
+            store = self.store()
+            self._log_folders = {*store.commitlog_folders, *(file.path.parent for file in store.commitlog)}
+        numbered = (path for folder in self._log_folders for path in folder.iterdir() if path.name.isdigit())
+        newest = max(numbered, key=lambda path: int(path.name), default=None)
+        return 0 if newest is None else int(newest.name) + newest.stat().st_size
 
     def note_cut(self, piece: Piece) -> None:
         """Keep that the file of a piece holds more than was read of it."""
