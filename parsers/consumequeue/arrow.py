@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from parsers.consumequeue.kernel import Bytes, decode_units
+from parsers.consumequeue.kernel import Bytes, UnitColumns, decode_units
 from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.layouts.constants import NAME, constant, named_constant, names_of
 from parsers.values.topics import SCHEDULE_TOPIC
@@ -33,17 +33,16 @@ def units_to_batch(data: Bytes, *, topic: str, queue_id: int, first_queue_offset
     Source: store/ConsumeQueue.java#recover, #putMessagePositionInfo, #fillPreBlank @5.3.3.
     """
     count = len(data) // CQ_UNIT.size
-    queue_offset, physical_offset, tags_code = (np.empty(count, np.int64) for _ in range(3))
-    msg_size, kind, tags_kind = np.empty(count, np.int32), np.empty(count, np.int8), np.empty(count, np.int8)
-    columns = (queue_offset, physical_offset, msg_size, tags_code)
-    rows = decode_units(data, first_queue_offset, topic == SCHEDULE_TOPIC, *columns, kind, tags_kind)
+    types = (np.int64, np.int64, np.int32, np.int64, np.int8, np.int8)
+    units = UnitColumns._make(np.empty(count, type_) for type_ in types)
+    rows = decode_units(data, first_queue_offset, topic == SCHEDULE_TOPIC, units)
     return pa.RecordBatch.from_arrays(
         [
             named_constant(topic, rows),
             constant(queue_id, rows),
-            *(pa.array(column[:rows]) for column in columns),
-            pa.DictionaryArray.from_arrays(pa.array(kind[:rows]), names_of(*UNIT_KINDS), safe=False),
-            pa.DictionaryArray.from_arrays(pa.array(tags_kind[:rows]), names_of(*TAGS_CODE_KINDS), safe=False),
+            *(pa.array(column[:rows]) for column in units[:4]),
+            pa.DictionaryArray.from_arrays(pa.array(units.kind[:rows]), names_of(*UNIT_KINDS), safe=False),
+            pa.DictionaryArray.from_arrays(pa.array(units.tags_kind[:rows]), names_of(*TAGS_CODE_KINDS), safe=False),
         ],
         schema=UNIT_SCHEMA,
     )

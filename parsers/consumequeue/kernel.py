@@ -5,7 +5,7 @@ Source: rocketmq-all-5.3.3, store/ConsumeQueue.java#recover (validity), #fillPre
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,17 @@ TAGS_AT = CQ_UNIT.offsets["tags_code"]
 MAX_EXT, MAX_INT = MAX_EXT_ADDRESS, INT_MAX
 
 
+class UnitColumns(NamedTuple):
+    """Room for one row per unit. `kind` and `tags_kind`: places in UNIT_KINDS and TAGS_CODE_KINDS."""
+
+    queue_offset: Longs
+    physical_offset: Longs
+    msg_size: Ints
+    tags_code: Longs
+    kind: Codes
+    tags_kind: Codes
+
+
 @cached_njit(nogil=True, _nrt=False)
 def valid_prefix(data: Bytes, start: int) -> int:
     """The first unit at or after `start` that ConsumeQueue#recover would not accept."""
@@ -40,18 +51,9 @@ def valid_prefix(data: Bytes, start: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
-def decode_units(
-    data: Bytes,
-    first_queue_offset: int,
-    scheduled: bool,
-    queue_offset: Longs,
-    physical_offset: Longs,
-    msg_size: Ints,
-    tags_code: Longs,
-    kind: Codes,
-    tags_kind: Codes,
-) -> int:
+def decode_units(data: Bytes, first_queue_offset: int, scheduled: bool, units: UnitColumns) -> int:
     """Fill the columns from whole units, leaving out those that are not valid; returns the rows filled."""
+    queue_offset, physical_offset, msg_size, tags_code, kind, tags_kind = units
     row = 0
     for unit in range(len(data) // UNIT_SIZE):
         at = unit * UNIT_SIZE

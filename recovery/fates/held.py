@@ -23,6 +23,7 @@ from recovery.fates.held_kernel import (
     Ints,
     Longs,
     Names,
+    Wanted,
     body_sizes,
     hold_records,
     put_values,
@@ -126,19 +127,18 @@ def text_hash(text: str) -> int:
 def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: Story) -> tuple[HeldColumns, Longs]:
     """The wanted records of one run, and which topics are kept by now."""
     held, span = _room(len(run.positions), len(story.own)), np.empty(2 * len(names.kinds), np.int64)
-    row, used, trigger = 0, 0, story.trigger_number()
+    wanted = Wanted(kept, names, story.trigger_number(), story.transactions, span)
+    row, used = 0, 0
     while row < len(run.positions):
-        row, used, start, end = hold_records(
-            run.data, run.positions, row, topics.arrays, kept, names, trigger, story.transactions, span, held, used
-        )
+        row, used, start, end = hold_records(run.data, run.positions, row, topics.arrays, wanted, held, used)
         if row < len(run.positions):
             topics.code(bytes(run.data[start:end]))
-            kept = np.array([story.keeps(name) for name in topics.names()], np.int64)
+            wanted = wanted._replace(kept_topics=np.array([story.keeps(name) for name in topics.names()], np.int64))
     found = HeldColumns._make(column[..., :used].copy() for column in held)
     if story.wanted is not None and used:
         is_wanted = story.wanted(found, topics.names())
         found = HeldColumns._make(column[..., is_wanted] for column in found)
-    return found, kept
+    return found, wanted.kept_topics
 
 
 def _room(rows: int, own: int) -> HeldColumns:

@@ -55,6 +55,21 @@ class Names(NamedTuple):
     kinds: Longs
 
 
+class Wanted(NamedTuple):
+    """Which records are kept, and what is looked for in them.
+
+    `kept_topics`: by topic code, whether all records of the topic are; `trigger`: the number of the name whose property
+    keeps a record of another topic; `transactions`: records with a transaction type are kept, too. `span` is room for
+    where the values of the names are in one record.
+    """
+
+    kept_topics: Longs
+    names: Names
+    trigger: int
+    transactions: bool
+    span: Longs
+
+
 class HeldColumns(NamedTuple):
     """One row per record that is kept. Topics are codes; `real_topic`, and each row of `own`, is NONE without one.
 
@@ -144,20 +159,16 @@ def hold_records(
     positions: Longs,
     row: int,
     topics: TopicArrays,
-    kept_topics: Longs,
-    names: Names,
-    trigger: int,
-    transactions: bool,
-    span: Longs,
+    wanted: Wanted,
     held: HeldColumns,
     used: int,
 ) -> tuple[int, int, int, int]:
-    """Keep records of `positions[row:]`: those of topics that `kept_topics` marks, and those with
-    the property that is name number `trigger`; with `transactions` those with a transaction type too.
+    """Fill `held` from row `used` on with the wanted records of `positions[row:]`.
 
     Returns (row, rows kept, span of a name that is no code yet); the row before the end where there is such a name.
     """
     slots, text, ends = topics.slots, topics.names, topics.ends
+    kept_topics, names, trigger, transactions, span = wanted
     while row < len(positions):
         at = positions[row]
         _, body_at, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
