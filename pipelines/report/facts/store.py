@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +74,8 @@ def facts_of_store(
 
     Args:
         heard: what logs and captures of the cluster tell, if there are any.
-        copies: kept copies of the offsets, oldest first; `messages`: ids of those whose way is told.
-        say: told what is looked at next.
+        copies: kept copies of the offsets, oldest first; `messages`: ids of those whose way is shown.
+        say: called with what is looked at next.
     """
     heard = heard or Heard()
     known = replace(known, topic_events=tuple(topic_events(heard.lines)))
@@ -86,6 +86,7 @@ def facts_of_store(
         {"kind": file.kind, "file": name_below(store.root, file.path), "size": file.size} for file in store.files()
     ]
     collect = _Damages(facts.unread)
+    read = _Read(store, known, heard, copies, collect)
     say("reading the CommitLog")
     _read_log(store, facts)
     facts.queues = list(queue_figures(store, known.version, collect))
@@ -93,32 +94,32 @@ def facts_of_store(
     verified = verify_in_motion(store, known)
     facts.findings = [finding_row(finding) for finding in verified.findings]
     facts.explained = [explained_row(state) for state in verified.explained]
-    say("foretelling a start")
+    say("playing a start")
     told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
-    _consumers(store, facts, known, heard, copies, collect)
+    _consumers(read, facts)
     moved = events_of(store, known, heard.record, copies, damage=collect)
     facts.offset_events = [offset_event_row(event) for event in moved]
     facts.starts = list(group_start_rows(store, known.version, collect))
     say("lives of topics and groups")
-    _lives(store, facts, known, heard, collect)
-    _fates(store, facts, known, collect, say)
+    _lives(read, facts)
+    _fates(read, facts, say)
     if heard.history is not None:
         tell_ownership(facts, heard.history)
     if heard.store_log is not None:
         facts.store_log = [_store_line(row) for row in rows_of(heard.store_log.lines)]
     if copies:
         say("episodes of lag")
-        facts.lag_episodes = _episodes(store, facts, known, heard, copies, collect)
+        facts.lag_episodes = _episodes(read, facts)
     for message_id in messages:
         say(f"the way of {message_id}")
-        facts.journeys[message_id] = _journey(store, known, message_id, heard, copies, collect, facts.read_at_ms)
+        facts.journeys[message_id] = _journey(read, message_id, facts.read_at_ms)
     return facts
 
 
 class _Damages:
-    """Names the first unread ranges; counts the rest."""
+    """Names the first MOST_FINDINGS unread ranges, and no others."""
 
     def __init__(self, unread: list[str]) -> None:
         self._unread = unread
@@ -126,6 +127,17 @@ class _Damages:
     def __call__(self, found: Damage) -> None:
         if len(self._unread) < MOST_FINDINGS:
             self._unread.append(f"{found.path} from byte {found.file_pos}: {found.reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the facts come from: the store, what is known of it, what was recorded and kept; and where damage goes."""
+
+    store: Store
+    known: StoreKnowledge
+    heard: Heard
+    copies: Sequence[OffsetsAt]
+    damage: _Damages
 
 
 def _read_log(store: Store, facts: Facts) -> None:
@@ -159,46 +171,25 @@ def _store_line(row: dict[str, Any]) -> Row:
     return {**row, "first_at": utc(row["first_at"]), "last_at": utc(row["last_at"])}
 
 
-def _episodes(
-    store: Store,
-    facts: Facts,
-    known: StoreKnowledge,
-    heard: Heard,
-    copies: Sequence[OffsetsAt],
-    collect: _Damages,
-) -> list[Row]:
-    conditions, why_none = conditions_of_recordings(heard, store)
+def _episodes(read: _Read, facts: Facts) -> list[Row]:
+    conditions, why_none = conditions_of_recordings(read.heard, read.store)
     if why_none is not None:
         facts.unread.append(f"logs: {why_none}: no cause of lag is taken from them")
-    curves = curves_of(kept_lag(store, copies, StoreLives(store, known), damage=collect))
+    curves = curves_of(kept_lag(read.store, read.copies, StoreLives(read.store, read.known), damage=read.damage))
     return list(episode_rows(curves, conditions))
 
 
-def _journey(
-    store: Store,
-    known: StoreKnowledge,
-    message_id: str,
-    heard: Heard,
-    copies: Sequence[OffsetsAt],
-    collect: _Damages,
-    now_ms: int,
-) -> list[Row] | None:
-    trail = store_trail(store, known, message_id, copies or None, collect, now_ms)
+def _journey(read: _Read, message_id: str, now_ms: int) -> list[Row] | None:
+    trail = store_trail(read.store, read.known, message_id, read.copies or None, read.damage, now_ms)
     if trail is None:
         return None
-    add_heard(trail, heard, ["the recordings"])
+    add_heard(trail, read.heard, ["the recordings"])
     steps: list[Row] = pa.Table.from_batches(rows_to_batches(STEP_SCHEMA, story(trail)), STEP_SCHEMA).to_pylist()
     return steps
 
 
-def _consumers(
-    store: Store,
-    facts: Facts,
-    known: StoreKnowledge,
-    heard: Heard,
-    copies: Sequence[OffsetsAt],
-    collect: _Damages,
-) -> None:
+def _consumers(read: _Read, facts: Facts) -> None:
+    store, known, heard, collect = read.store, read.known, read.heard, read.damage
     offsets = offsets_of_store(store, collect)
     ledger = ledger_in_motion(store, known)
     facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
@@ -209,7 +200,7 @@ def _consumers(
         subscriptions_of(store, known.version, collect),
         heard=heard_subscriptions(heard.subscriptions.of(brokers), known.version),
     )
-    since = stands_since(offsets, copies, heard.record.commits_of(brokers))
+    since = stands_since(offsets, read.copies, heard.record.commits_of(brokers))
     standing = Standing(owners_at_end(heard, brokers), since)
     facts.backlog = list(backlog(store, ledger, offsets.offsets, subscriptions, collect, standing=standing))
     facts.lag = [asdict(row) for row in store_lag(store, offsets, damage=collect, lives=StoreLives(store, known))]
@@ -218,16 +209,18 @@ def _consumers(
     facts.retention_risk = [with_instants(asdict(risk)) for risk in retention_risks(kept, queues)]
 
 
-def _lives(store: Store, facts: Facts, known: StoreKnowledge, heard: Heard, collect: _Damages) -> None:
+def _lives(read: _Read, facts: Facts) -> None:
     """What happened to topics and groups."""
-    events = life_events(store, known, heard.lines, damage=collect, problem=facts.unread.append)
+    heard = read.heard
+    events = life_events(read.store, read.known, heard.lines, damage=read.damage, problem=facts.unread.append)
     facts.life_events = [life_event_row(event) for event in events]
-    left = groups_left(store, known, damage=collect)
+    left = groups_left(read.store, read.known, damage=read.damage)
     facts.groups = list(group_rows(left, heard.record if heard.has_its_log else None))
 
 
-def _fates(store: Store, facts: Facts, known: StoreKnowledge, collect: _Damages, say: Say) -> None:
+def _fates(read: _Read, facts: Facts, say: Say) -> None:
     """What became of messages that the broker held back, and what their clients traced of them."""
+    store, known, collect = read.store, read.known, read.damage
     say("delayed messages")
     delayed = DelayAnswer.of(store, known, collect, facts.read_at_ms)
     facts.delays, facts.delay_notes = delay_sums(delayed.batches(), facts.read_at_ms).to_pylist(), list(delayed.notes())
