@@ -64,7 +64,7 @@ class Forecast(Document):
         return Piece(self._start.queues())
 
 
-def foretell(path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) -> Forecast:
+def forecast_of(path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) -> Forecast:
     """Play a start on the store at `path`; `logs`: its broker's. Raises RocketlensError."""
     from pipelines.notebook.start_now import start_now
 

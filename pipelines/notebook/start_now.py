@@ -126,7 +126,7 @@ class StartNow:
 
 
 def start_now(root: Path, said: Said = NOTHING_SAID, *, topic_events: Sequence[TopicEvent] = ()) -> StartNow:
-    """Foretell a start on the store at `root`; where no version is said, of every one whose starts were recorded.
+    """Forecast a start on the store at `root`; where no version is said, of every one whose starts were recorded.
 
     `topic_events`: what a log of its broker says of topics. Raises NotAStore.
     """

@@ -95,14 +95,14 @@ def forecast(
     evidence = read_evidence(store.root, known.settings)
     lives = StoreLives(store, known)
     if known.version_is_said:
-        told = _foretell(evidence, known.version, known, heap_bytes, lives)
+        told = _forecast_of(evidence, known.version, known, heap_bytes, lives)
         return _with_advice(told, lives) if with_advice else told
     groups: dict[Outcome, list[Forecast]] = {}
     for each in (
         known.version,
         *(version for version in PROVEN if version in known.may_be and version != known.version),
     ):
-        told = _foretell(evidence, each, known, heap_bytes, lives)
+        told = _forecast_of(evidence, each, known, heap_bytes, lives)
         groups.setdefault(told.outcome, []).append(told)
     suggested, *others = (_of_group(group, lives if with_advice else None) for group in groups.values())
     return replace(suggested, otherwise=tuple(sorted(others, key=_version, reverse=True)))
@@ -148,7 +148,7 @@ def _assumed(known: StoreKnowledge, version: BrokerVersion) -> Iterator[NotPlaye
         yield NotPlayed("whether this broker keeps its queues in files or in the database", fact.why)
 
 
-def _foretell(
+def _forecast_of(
     evidence: Evidence, version: BrokerVersion, known: StoreKnowledge, heap_bytes: int | None, lives: StoreLives
 ) -> Forecast:
     before: list[tuple[QueueRow, ...]] = []

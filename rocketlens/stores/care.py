@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rocketlens.forecast import Forecast, foretell
+from rocketlens.forecast import Forecast, forecast_of
 from rocketlens.gathered import Instant, Place, document_of, instant, sentences
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
@@ -34,7 +34,7 @@ class Care(Asked):
         >>> store.forecast()["commitlog"]["max_physical_offset"]
         3948232
         """
-        return foretell(self.path, self._broker, self._logs)
+        return forecast_of(self.path, self._broker, self._logs)
 
     def upgrade(self, to: str, *, rules: bool = False) -> Rows:
         """What changes for this store and its groups when a broker of version `to` starts on it (`upgrade`).

@@ -68,9 +68,9 @@ class _Tables:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        foretold = self.rows("SELECT DISTINCT broker FROM recovery_forecast")
+        forecasts = self.rows("SELECT DISTINCT broker FROM recovery_forecast")
         looked = lake.version("consistency_findings") is not None
-        self._compared = {row["broker"] for row in foretold} if looked else set[str]()
+        self._compared = {row["broker"] for row in forecasts} if looked else set[str]()
         self._files = _by_broker(self.rows(FILES))
         self._made = {(row["made"], row["broker"]) for row in self.rows(MADE)}
         self._of: Mapping[str, Mapping[str, list[Row]] | None] = {

@@ -45,10 +45,10 @@ def forecast(
     from pipelines.cli.commands.broker.forecast_words import in_words
     from pipelines.cli.frame.written.documents import width_of
     from recovery.forecast.document import forecast_document
-    from recovery.forecast.forecast import forecast as foretell
+    from recovery.forecast.forecast import forecast as forecast_of
 
     opened, known = store_to_start(run, store, broker)
-    told = foretell(opened, with_logs(run, known, logs), heap_bytes=heap, with_advice=advice)
+    told = forecast_of(opened, with_logs(run, known, logs), heap_bytes=heap, with_advice=advice)
     document = forecast_document(told)
     if run.format_ is Format.TABLE:
         run.write_lines(in_words(document, width_of(run.output())))
