@@ -86,17 +86,20 @@ def summarize_batch_queue(
     files: Sequence[StoreFile],
     *,
     commitlog_min: int = 0,
+    without: range | None = None,
     on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> QueueSummary:
     """The summary of one batch queue: its maximum is the last valid unit's first message plus its message count.
 
+    `without`: as if it ended before the first unit of a record that starts at one of these physical offsets.
     Source: store/queue/BatchConsumeQueue.java#recover, #correctMinOffset, #getMaxOffsetInQueue @5.3.3.
     """
     topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
     summary = QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
     first_live = None
-    for rows in _valid_rows(files, on_damage, damage):
+    rows_in_order = _valid_rows(files, on_damage, damage)
+    for rows in rows_in_order if without is None else _before(rows_in_order, without):
         live = rows["queue_offset"][rows["physical_offset"] >= commitlog_min]
         first_live = int(live[0]) if first_live is None and len(live) else first_live
         summary = replace(
@@ -106,6 +109,17 @@ def summarize_batch_queue(
             units=summary.units + len(rows),
         )
     return replace(summary, min_queue_offset=summary.max_queue_offset if first_live is None else first_live)
+
+
+def _before(rows_in_order: Iterator[Units], places: range) -> Iterator[Units]:
+    """The units before the first of a record that starts at one of these physical offsets."""
+    for rows in rows_in_order:
+        there = (rows["physical_offset"] >= places.start) & (rows["physical_offset"] < places.stop)
+        first = int(np.argmax(there)) if there.any() else len(rows)
+        if first:
+            yield rows[:first]
+        if first < len(rows):
+            return
 
 
 def read_units(file: StoreFile, *, ends_queue: bool) -> Units:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
+from parsers.consumequeue.batch import summarize_batch_queue
 from parsers.consumequeue.summary import QueueSummary
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
@@ -72,14 +73,20 @@ def dispatched_before(store: Store) -> int:
 def summary_before(queue: Queue, summary: QueueSummary, until: int, log_end: int) -> QueueSummary:
     """What a queue's files say about it, as if no message of the log were there that starts at `until` or after it.
 
-    A queue of batches, whose messages are not found by number, is left as it is; so is one whose last unit leads after
-    the log's end, where no message is.
+    A queue whose last unit leads after the log's end, where no message is, is left as it is.
     """
     end = summary.max_queue_offset
-    if summary.max_physical_offset is None or isinstance(queue, BatchQueue):
+    if summary.max_physical_offset is None or not until < summary.max_physical_offset <= log_end:
         return summary
-    if not until < summary.max_physical_offset <= log_end:
-        return summary
+    if isinstance(queue, BatchQueue):
+        cut = summarize_batch_queue(queue.files, without=range(until, log_end), on_damage=queue.on_damage)
+        return replace(
+            summary,
+            min_queue_offset=min(summary.min_queue_offset, cut.max_queue_offset),
+            max_queue_offset=cut.max_queue_offset,
+            max_physical_offset=cut.max_physical_offset,
+            units=cut.units,
+        )
     first = begin = max(0, end - summary.units - summary.pre_blanks)
     behind = end
     while first < behind:

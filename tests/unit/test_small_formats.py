@@ -19,10 +19,12 @@ from parsers.checkpoints.checkpoint import (
 from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, read_batch_queue, summarize_batch_queue
 from parsers.damage.errors import TruncatedRecord, UnreadableFile
+from parsers.queues.queue import BatchQueue
 from parsers.timer.check import TIMER_CHECK, read_timercheck
 from parsers.timer.log import TIMER_BLANK, TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import TIMER_SLOT, read_wheel
 from parsers.values.java import INT_MIN, LONG_MAX
+from recovery.query.watermark import summary_before
 from tests.support.files import Seen, packed, put
 
 
@@ -95,6 +97,10 @@ def test_batch_units_say_their_own_offsets(tmp_path: Path) -> None:
     assert (found.min_queue_offset, found.max_queue_offset, found.max_physical_offset) == (9, 13, 250)
     expired = summarize_batch_queue(files, commitlog_min=1000)
     assert (expired.min_queue_offset, expired.max_queue_offset) == (13, 13)
+    for until, ends, units in ((251, (13, 250), 3), (200, (10, 150), 2), (100, (9, 50), 1), (0, (0, None), 0)):
+        cut = summary_before(BatchQueue(files), found, until, log_end=250)
+        assert ((cut.max_queue_offset, cut.max_physical_offset), cut.units) == (ends, units)
+    assert summary_before(BatchQueue(files), found, 200, log_end=249) == found, "its last unit is of no message"
 
 
 def test_batch_damage(tmp_path: Path) -> None:
