@@ -1,4 +1,5 @@
-"""Processor time of ingests: many small files for the first time, and stores in which nothing has changed.
+"""Processor time of ingests: many small files for the first time, and stores of which none, or one in a hundred, has
+changed.
 
 Run: python -m benchmarks.bench_ingest [queues] [brokers]     (16000 queues with 200 index files; 10 brokers, 200 files)
 Spark's tasks are called one after another in this process, without Java, so that a second is one of our own work. The
@@ -107,6 +108,12 @@ def unchanged(folder: Path, demo: Path, brokers: int) -> None:
     assert lake.rows("store_files") == brokers * FILES_OF_A_BROKER
     print(f"{brokers} brokers of {FILES_OF_A_BROKER} files: {first:.1f} s of processor, unchanged {again:.2f} s")
     print(f"  unchanged is {again / looked:.1f} x looking at every file, {again / first:.3f} of a first ingest")
+    grown, (_, more, *_) = sources.brokers[: max(1, brokers // 100)], sorted((demo / "commitlog").iterdir())
+    for broker in grown:
+        shutil.copy(more, broker.store / "commitlog" / more.name)
+    some, _ = measured(lambda: ingest(plain_spark(), sources))
+    assert lake.rows("store_files") == brokers * FILES_OF_A_BROKER + len(grown)
+    print(f"  {len(grown)} of them with another log file: {some:.2f} s, {some / first:.3f} of a first ingest")
 
 
 def main(folder: Path, queues: int, brokers: int) -> None:
