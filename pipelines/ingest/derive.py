@@ -76,20 +76,21 @@ def derive(
         lake: the lake of the configuration, where it is known to be no evidence.
     """
     lake = lake or lake_to_write(sources)
-    others, _ = readable([broker for broker in sources.brokers if broker.name not in read])
-    known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
-    marks = watermarks_of(lake)
-    there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
-    making = _Making(spark, lake, sources, progress, MadeFrom.load(lake), StillStores(there, known))
-    making.now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
-    try:
-        making.judgements()
-        making.lag_history()
-        making.comparison()
-        making.ownership()
-        making.lag_episodes()
-    finally:
-        making.note()
+    with lake.asked_often():
+        others, _ = readable([broker for broker in sources.brokers if broker.name not in read])
+        known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
+        marks = watermarks_of(lake)
+        there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
+        making = _Making(spark, lake, sources, progress, MadeFrom.load(lake), StillStores(there, known))
+        making.now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
+        try:
+            making.judgements()
+            making.lag_history()
+            making.comparison()
+            making.ownership()
+            making.lag_episodes()
+        finally:
+            making.note()
     return making.derived
 
 

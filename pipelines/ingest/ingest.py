@@ -124,11 +124,12 @@ def ingest_store(
         holds: what the lake holds, its part of all brokers to be saved by the caller; loaded, and saved, without it.
     """
     if holds is None:
-        holds = LakeHolds(IngestedFiles.load(lake, broker.name), MadeFrom.load(lake))
-        try:
-            ingest_store(spark, lake, broker, report, bodies=bodies, progress=progress, holds=holds)
-        finally:
-            holds.made.save()
+        with lake.asked_often():
+            holds = LakeHolds(IngestedFiles.load(lake, broker.name), MadeFrom.load(lake))
+            try:
+                ingest_store(spark, lake, broker, report, bodies=bodies, progress=progress, holds=holds)
+            finally:
+                holds.made.save()
         return
     ingested, made = holds
     store = store_of(broker)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -124,12 +125,16 @@ class Lake:
         """Ask of `$broker` alone, as `query`: the parts of others are not opened, however many brokers the lake has."""
         return self._asked(sql, broker, {"broker": broker, **parameters})
 
+    def asked_often(self) -> AbstractContextManager[object]:
+        """Let the questions that are asked meanwhile share one instance of DuckDB: each starts its own otherwise."""
+        return connected(self.root)
+
     def _asked(self, sql: str, broker: str | None, parameters: dict[str, object]) -> pa.Table:
         with connected(self.root) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             for name in TABLES:
                 if name in sql:
-                    connection.execute(f'CREATE VIEW "{name}" AS {self.select(name, broker)}')
+                    connection.execute(f'CREATE TEMP VIEW "{name}" AS {self.select(name, broker)}')
             return connection.sql(sql, params=parameters or None).to_arrow_table()
 
     def write(self, name: str, rows: pa.Table, replaced: Sequence[tuple[str, ...]] | None = None) -> int:

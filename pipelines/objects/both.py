@@ -26,12 +26,15 @@ def readable(place: Place) -> Any:
 def connected(lake: Place, database: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """DuckDB with what it needs to read the parts of a lake; in memory, unless a file is named.
 
+    Connections in memory to one lake that are open at a time share an instance of DuckDB: starting one takes longer
+    than most answers. What is made in it by name must therefore be temporary.
+
     Raises StoreRefused where the server of an object store refuses a part.
     """
     import duckdb
 
     try:
-        with duckdb.connect(":memory:" if database is None else str(database)) as connection:
+        with duckdb.connect(f":memory:{lake}" if database is None else str(database)) as connection:
             read_parts(connection, lake)
             yield connection
     except duckdb.Error as error:
@@ -55,9 +58,12 @@ def require_served(error: duckdb.Error) -> None:
 def read_parts(connection: duckdb.DuckDBPyConnection, lake: Place) -> None:
     """Let a connection read the parts of a lake on an object store; those of a folder it reads as it is."""
     if isinstance(lake, ObjectPlace):
+        import duckdb
+
         from pipelines.objects.duckdb_files import ObjectFiles
 
-        connection.register_filesystem(ObjectFiles(lake.storage))
+        with suppress(duckdb.InvalidInputException):  # another connection to this instance has done so
+            connection.register_filesystem(ObjectFiles(lake.storage))
 
 
 def write_whole(place: Place, text: str) -> None:

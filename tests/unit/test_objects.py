@@ -123,6 +123,15 @@ def test_a_request_that_failed_once_is_made_again(s3: S3Server, request: pytest.
     assert place.read_bytes() == b"12"
 
 
+def test_questions_that_are_asked_meanwhile_share_an_instance(s3: S3Server, folder: ObjectPlace) -> None:
+    with connected(folder) as one, connected(folder) as other, connected(folder / "another") as apart:
+        one.execute("CREATE TABLE shared AS SELECT 1 AS n")
+        assert other.sql("SELECT n FROM shared").fetchall() == [(1,)]
+        assert apart.sql("SHOW TABLES").fetchall() == []
+    with connected(folder) as later:
+        assert later.sql("SHOW TABLES").fetchall() == []
+
+
 def test_duckdb_tells_what_the_server_refused(s3: S3Server, folder: ObjectPlace) -> None:
     (folder / "x.parquet").write_bytes(b"PAR1 and no more than that PAR1")
 

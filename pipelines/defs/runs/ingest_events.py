@@ -49,10 +49,11 @@ def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
     key_of_lake, now = f"{TOLD}{lake.root}", made_from(lake)
     if instance.daemon_cursor_storage.get_cursor_values({key_of_lake}).get(key_of_lake) == now:
         return
-    for written in materializations(instance, lake, ASSETS):
-        instance.report_runless_asset_event(written)
-    for checked in evaluations(lakehouse, ASSETS):
-        instance.report_runless_asset_event(checked)
+    with lake.asked_often():
+        for written in materializations(instance, lake, ASSETS):
+            instance.report_runless_asset_event(written)
+        for checked in evaluations(lakehouse, ASSETS):
+            instance.report_runless_asset_event(checked)
     instance.daemon_cursor_storage.set_cursor_values({key_of_lake: now})
 
 

@@ -45,21 +45,22 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
     """The facts of every broker of the configuration. A table without rows of a broker was not filled for it, unless
     the ingest noted that it was made: that nothing was found is another answer."""
     now = int(time.time() * 1000)
-    tables = _Tables(lake)
-    forecasts = forecasts_of(lake)
-    told = LakeFacts(str(lake.root), now)
-    for verdict in verdicts_of(lake, sources):
-        facts = Facts(verdict.store, now)
-        tables.tell(facts, verdict.broker)
-        facts.forecast = forecasts.get(verdict.broker)
-        facts.version = None if facts.forecast is None else ", ".join(facts.forecast["holds_for"])
-        told.brokers.append(BrokerFacts(verdict, facts))
-    told.cluster = Facts(told.source, now)
-    told.cluster.intervals = tables.filled("ownership_intervals")
-    if told.cluster.intervals is not None:
-        told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
-    if lake.version("replica_differences") is not None:
-        told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")
+    with lake.asked_often():
+        tables = _Tables(lake)
+        forecasts = forecasts_of(lake)
+        told = LakeFacts(str(lake.root), now)
+        for verdict in verdicts_of(lake, sources):
+            facts = Facts(verdict.store, now)
+            tables.tell(facts, verdict.broker)
+            facts.forecast = forecasts.get(verdict.broker)
+            facts.version = None if facts.forecast is None else ", ".join(facts.forecast["holds_for"])
+            told.brokers.append(BrokerFacts(verdict, facts))
+        told.cluster = Facts(told.source, now)
+        told.cluster.intervals = tables.filled("ownership_intervals")
+        if told.cluster.intervals is not None:
+            told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
+        if lake.version("replica_differences") is not None:
+            told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")
     return told
 
 
