@@ -1,4 +1,5 @@
-"""`python3 run.py test`: lint, types, then pytest in two processes, whose summary is the last line.
+"""`python3 run.py test`: lint and types while kernels are compiled, then pytest in two processes, whose summary is the
+last line.
 
 With arguments only pytest runs, in one process, and they go to it.
 """
@@ -28,15 +29,22 @@ those of one test that takes a minute are last, and a core waits for them.
 
 def main(arguments: list[str]) -> int:
     """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
-    failed = []
-    for name, command in CHECKS if not arguments else ():
-        print(f"== {name}", flush=True)
-        if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
-            failed.append(name)
+    failed = [] if arguments else failed_checks()
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
     tests = subprocess.run([sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)], cwd=ROOT, check=False)
     return tests.returncode or int(bool(failed))
+
+
+def failed_checks() -> list[str]:
+    """Names of the checks that found something. Kernels are compiled meanwhile, which takes about as long."""
+    failed = []
+    with subprocess.Popen([sys.executable, "-m", "tests.support.kernels"], cwd=ROOT):
+        for name, command in CHECKS:
+            print(f"== {name}", flush=True)
+            if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
+                failed.append(name)
+    return failed
 
 
 if __name__ == "__main__":
