@@ -10,6 +10,7 @@ from typing import Literal
 from pipelines.recordings.lines import ignored, lines_of, starts_with
 from pipelines.recordings.states import is_polled
 from rebalance.model.json_text import parse_json
+from rebalance.readers.logs.lines.boost import boost_line
 
 LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\dT._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
 """`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
@@ -59,6 +60,6 @@ def _looks_like_a_log(path: Path) -> bool:
 def first_stamp(path: Path) -> bytes:
     """The time of a log's first entry, as it is written there; b"" without one."""
     for line in islice(lines_of(path, ignored), LINES_SNIFFED):
-        if dated := DATED.match(line):
+        if dated := DATED.match(boost_line(line) or line):
             return dated[1]
     return b""

@@ -201,3 +201,14 @@ def test_of_logs_of_several_brokers_nothing_is_taken_where_the_store_names_none(
     told = call("offsets", case.root, "--logs", tmp_path)
     assert "several brokers (broker-b, broker-c); which is the store's is not known: no movement" in told.err
     assert "reset" not in {row["kind"] for row in told.rows}
+
+
+@pytest.mark.parametrize("name", ["k-533-go-join-leave-kill", "m-533-go-ordered-kill"])
+def test_commits_that_go_clients_log_are_those_on_the_wire(name: str) -> None:
+    session = GOLDEN / "rebalance" / "sessions" / name
+    logged = offset_record(*(place for place in (session / "logs").iterdir() if place.name.startswith("c")))
+    sent = offset_record(*session.glob("wire*"))
+    assert logged.commits
+    for key, of_brokers in logged.commits.items():
+        for broker, commits in of_brokers.items():
+            assert set(commits.offset) <= set(sent.commits[key][broker].offset)

@@ -1,4 +1,4 @@
-"""Which versions of RocketMQ, or of its Go client, write a log text."""
+"""Which versions of RocketMQ, or of its Go or C++ client, write a log text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from parsers.values.version import NEWEST, Version
 from rebalance.readers.logs.templates.template import Template
 
 OLDEST = Version(4, 0, 0)
-GO_OLDEST, GO_NEWEST = Version(2, 0, 0), Version(2, 1, 2)
+RELEASES = {"go": (Version(2, 0, 0), Version(2, 1, 2)), "cpp": (Version(1, 2, 0), Version(2, 2, 0))}
+"""First and last release of each client that counts its own."""
 
 
 def version_range(template: Template) -> tuple[Version, Version]:
     """First and last version that writes this text."""
-    oldest, newest = (GO_OLDEST, GO_NEWEST) if template.log == "go" else (OLDEST, NEWEST)
+    oldest, newest = RELEASES.get(template.log, (OLDEST, NEWEST))
     if template.versions == "all":
         return oldest, newest
     if template.versions[0] == "≤":

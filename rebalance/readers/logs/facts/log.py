@@ -8,6 +8,7 @@ from rebalance.facts import Fact, LogBegins, LogEnds, UnreadRecord
 from rebalance.facts.clock_offset import SAME_CLOCK, ClockOffset
 from rebalance.readers.logs.facts.broker import BrokerLog
 from rebalance.readers.logs.facts.client import ClientLog
+from rebalance.readers.logs.facts.cpp import CppLog
 from rebalance.readers.logs.facts.go import GoLog
 from rebalance.readers.logs.lines.order import EntryOrder
 from rebalance.readers.logs.lines.origin import Origin, When
@@ -21,11 +22,12 @@ class LogFacts:
 
     def __init__(self, source: str, *, file: str = "", clock_ahead: ClockOffset = SAME_CLOCK) -> None:
         self._origin = Origin(source, file, clock_ahead)
-        self._client = ClientLog(self._origin)
+        self._client, self._cpp = ClientLog(self._origin), CppLog(self._origin)
         self._of = {
             **BrokerLog(self._origin).builders(),
             **self._client.builders(),
             **GoLog(self._origin).builders(),
+            **self._cpp.builders(),
             UNREADABLE.name: self._unreadable,
         }
 
@@ -40,7 +42,7 @@ class LogFacts:
 
     def rest(self) -> Sequence[Fact]:
         """What waited for evidence that never came, at the end of the log."""
-        return self._client.runs.rest()
+        return [*self._client.runs.rest(), *self._cpp.runs.rest()]
 
     def edges(self, summary: LogSummary, order: EntryOrder) -> Iterator[Fact]:
         """From when to when the log speaks; one that was out of order, from its earliest entry to its latest."""

@@ -186,6 +186,7 @@ _BUILDERS: dict[str, Callable[[LogEvent, Fields], Iterator[OffsetLine]]] = {
     "commit_rejected": _rejected,
     "commit_rolled_back": _less,
     "offset_persisted": _committed,
+    "go_offset_persisted": _committed,
     "offset_illegal": _illegal,
     "pull_request_added": _started,
     "first_pull": _started,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance.model import budget
+from rebalance.readers.logs.lines.boost import BOOST_START, boost_line
 from rebalance.readers.logs.lines.logrus import LOGRUS_START, logrus_line
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
 from rebalance.readers.logs.lines.texts import channel_info
@@ -16,7 +17,12 @@ from rebalance.readers.logs.templates.template import OFFSET_DIGITS, START_SIZE,
 _MAX_SAMPLES = 256
 _MAX_HEADS = 65_536
 _MAX_WAITING = 50_000
-_VERSION_BUMPED = "version_bumped"
+_VERSION_BUMPED, _PULL_EXPIRED = "version_bumped", "cpp_pull_expired"
+PULL_IDLE_MS = 120_000
+"""MAX_PULL_IDLE_TIME of the C++ client: it says for how long more than that nothing was pulled.
+
+Source: src/consumer/PullRequest.cpp#isPullRequestExpired of apache/rocketmq-client-cpp v1.2.5 - v2.2.0.
+"""
 
 
 _Found = tuple[Template, tuple[str, ...]]
@@ -62,7 +68,8 @@ class LogEvent(NamedTuple):
         told = logrus_line(self.line)
         if told is not None:
             return (told.level,)
-        head = self.line[SECOND_TEXT : self.line.find(MESSAGE_MARK, SECOND_TEXT)].decode("utf-8", "replace").split()
+        line = boost_line(self.line) or self.line
+        head = line[SECOND_TEXT : line.find(MESSAGE_MARK, SECOND_TEXT)].decode("utf-8", "replace").split()
         words = head[1:] if head and head[0].isdigit() else head
         return tuple(word.strip("[]") for word in words)
 
@@ -152,6 +159,9 @@ class LogReader:
         """The second of a line, None if it has no head; and the line, one of logrus's as the others are laid out."""
         if line[4:5] == b"-":
             return self._stamps.second(line), line
+        if line.startswith(BOOST_START):
+            text = boost_line(line)
+            return (None, line) if text is None else (self._stamps.second(text), text)
         told = logrus_line(line) if line.startswith(LOGRUS_START) else None
         return (
             (None, line) if told is None else (Second(told.at_ms, 0, 999, False), MESSAGE_MARK + told.message.encode())
@@ -179,6 +189,8 @@ class LogReader:
         else:
             if template.name == _VERSION_BUMPED:
                 self._stamps.learn_zone(line, int(fields[2]))
+            elif template.name == _PULL_EXPIRED:
+                self._stamps.learn_zone(line, int(fields[1]) + int(fields[2]) + PULL_IDLE_MS)
             self.summary.recognised += 1
             counts = self.summary.templates
             counts[template.name] = counts.get(template.name, 0) + 1

@@ -14,6 +14,7 @@ _TITLES = {
     "store": "Broker: store.log, storeerror.log",
     "client": "Client: rocketmq_client.log",
     "go": "Go client",
+    "cpp": "C++ client",
 }
 _INTRODUCTION = """# Log texts
 
@@ -27,6 +28,12 @@ template and does not end like it is reported as unreadable, with its line.
 Of the Go client (logrus: `time="…" level=… msg="…" key=value`) the text is that of `msg`, then ` key=value` for each
 field, without quotes. Its rounds are lines of level INFO since v2.1.2, of level DEBUG before: a log without them is
 recognised and gives no facts. What an application's own logger writes is not recognised.
+
+Of the C++ client (`[2020-Mar-28 08:42:42.124297](info):text[function:line]`) versions count as its releases do, 1.2.0
+to 2.2.0. Its texts were read by specification, from its source: no log of one was recorded. Only since 1.2.5 a line
+names group and queue together, so only since then a log gives facts of queues. Its instants are local time: the zone is
+taken from the first pull that expired (`cpp_pull_expired` prints an epoch time), or from a broker's record of the same
+client.
 """
 
 

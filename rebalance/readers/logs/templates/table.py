@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalance.readers.logs.templates.broker import BROKER_TEMPLATES
 from rebalance.readers.logs.templates.client import CLIENT_TEMPLATES
+from rebalance.readers.logs.templates.cpp import CPP_TEMPLATES
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.offsets import OFFSET_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_TEMPLATES
@@ -15,6 +16,7 @@ TEMPLATES: tuple[Template, ...] = (
     *STORE_TEMPLATES,
     *CLIENT_TEMPLATES,
     *GO_TEMPLATES,
+    *CPP_TEMPLATES,
 )
 UNREADABLE = Template("unreadable", "any", "any", "all", "{template}", "UnreadRecord")
 """Not a text of RocketMQ: an entry that starts like `template` and is cut or damaged."""

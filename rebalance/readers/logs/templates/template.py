@@ -44,6 +44,8 @@ _NUMBERS = (
     "old_version",
     "new_version",
     "queue_offset",
+    "timestamp_ms",
+    "expired_ms",
     "mq_all_size",
     "cid_all_size",
 )
@@ -57,7 +59,7 @@ class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
 
     `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
-    client or go.
+    client, go or cpp.
     """
 
     name: str
