@@ -56,14 +56,16 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {AT: max(self._store().log_start, self._reader().number("min_physical_offset") or 0)}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._available = self._reached()
+        self._available = self._reached(self._store())
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
         """Raises ValueError where the log ends before what was read of it already, or has other messages there now."""
-        reached = self._reached() if self._available is None else self._available
-        if reached < start[AT]:
-            self._require_end(start[AT], self._log_end())
+        from recovery.query.watermark import watermark
+
         store = self._store()
+        reached = self._reached(store) if self._available is None else self._available
+        if reached < start[AT]:
+            self._require_end(start[AT], watermark(store).log_end)
         self._require_same(store, start)
         return start if reached <= start[AT] else {AT: reached, **_before(store, reached)}
 
@@ -123,17 +125,12 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 f"there when it was read: the log was cut further back, and has grown past that place since; {AGAIN}"
             )
 
-    def _reached(self) -> int:
-        """How far the store has come, and as far as the option `max_physical_offset` asks for."""
+    def _reached(self, store: Store) -> int:
+        """How far a store has come, and as far as the option `max_physical_offset` asks for."""
         from recovery.query.watermark import watermark
 
-        reached, most = watermark(self._store()).physical_offset, self._reader().number("max_physical_offset")
+        reached, most = watermark(store).physical_offset, self._reader().number("max_physical_offset")
         return reached if most is None else min(reached, most)
-
-    def _log_end(self) -> int:
-        from recovery.query.watermark import watermark
-
-        return watermark(self._store()).log_end
 
 
 def _before(store: Store, physical_offset: int) -> dict[str, int]:
