@@ -130,7 +130,8 @@ PAGES = {
 - With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
   useSeparateStorePathForRocksdbCQ (since 5.5.0) puts it into consumequeue_rocksdb/, and a broker does not start where
   the folder that it is not to use holds one. With rocksdbCQDoubleWriteEnable it is beside the queue files. Where a
-  store has both, those that come further in the CommitLog count; the files, where both come as far.
+  store has both, those count that storeType and combineCQPreferCQType say; where neither is said, those that come
+  further in the CommitLog.
 - Column family `default` holds the units. A key is topic size and separator, the topic, then queue and queue offset.
 - Column family `offset` holds limits: topic size and separator, the topic, a separator, `max` or `min`, then the
   queue. The queue's next message is `max` + 1. `min` is put right when a broker is asked for it: it is the first unit

@@ -23,7 +23,8 @@ class StoreQueues(Mapping[QueueKey, Queue]):
     """The queues of a store in order of topic and number, opened; close them, or leave them as a context.
 
     Where a store has queues both in files and in a database (rocksdbCQDoubleWriteEnable, or it was moved from one to
-    the other), those that come further in the CommitLog are the store's; the files, where both come as far.
+    the other), those that its broker answers from are the store's; where nobody said which (`reads_queue_database`),
+    those that come further in the CommitLog; the files, where both come as far.
 
     Attributes:
         table: the database of queues, also where the files are the store's; None without one.
@@ -39,7 +40,7 @@ class StoreQueues(Mapping[QueueKey, Queue]):
             **{key: BatchQueue(files, on_damage, damage) for key, files in store.batch_queues.items()},
             **{key: FileQueue(files, on_damage, damage) for key, files in store.queues.items()},
         }
-        self.in_database = self.table is not None and (not files or _end(files) < _dispatched_to(self.table))
+        self.in_database = self.table is not None and (not files or self._reads(self.table, files))
         if self.table is not None and self.in_database:
             files = {key: DatabaseQueue(self.table, key) for key in self.table.limits}
         self._queues = {key: files[key] for key in sorted(files)}
@@ -71,6 +72,10 @@ class StoreQueues(Mapping[QueueKey, Queue]):
         """Let the database go; a second time does nothing."""
         if self.table is not None:
             self.table.close()
+
+    def _reads(self, table: QueueTable, files: Mapping[QueueKey, Queue]) -> bool:
+        said = self._store.reads_queue_database
+        return _end(files) < _dispatched_to(table) if said is None else said
 
     def _opened(self, database: StoreFile | None) -> QueueTable | None:
         if database is None:

@@ -47,6 +47,8 @@ class Store:
     a second copy of them (rocksdbCQDoubleWriteEnable), `pop_database` the consumer records of POP
     (popConsumerKVServiceEnable); those of the broker's tables are in `config`.
     `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
+    `reads_queue_database` says whether the broker answers from `queue_database` or from files, where there are both;
+    None: nobody said it.
     `commitlog_folders`, `dledger_folders` and `epoch_file` are the places elsewhere that it was listed with
     (`open_store`).
     """
@@ -69,18 +71,21 @@ class Store:
     markers: list[StoreFile] = field(default_factory=list)
     not_understood: list[StoreFile] = field(default_factory=list)
     log_not_found: str | None = None
+    reads_queue_database: bool | None = None
     commitlog_folders: Sequence[Path] = ()
     dledger_folders: Sequence[Path] = ()
     epoch_file: Path | None = None
 
     def listed_again(self) -> Store:
         """The store as it is now. Raises NotAStore: one sentence."""
-        return open_store(
+        again = open_store(
             self.root,
             commitlog_folders=self.commitlog_folders,
             dledger_folders=self.dledger_folders,
             epoch_file=self.epoch_file,
         )
+        again.reads_queue_database = self.reads_queue_database
+        return again
 
     def _by_queue(self) -> tuple[dict[QueueKey, list[StoreFile]], ...]:
         """The files that lie in a folder for each queue, kind by kind."""

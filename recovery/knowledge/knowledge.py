@@ -95,6 +95,8 @@ def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool =
         epoch_file=epoch_file(Path(root), settings),
     )
     store.log_not_found = why_no_log(store, settings)
+    if said.settings is not None or "storeType" in said.config or settings.reads_queue_database:
+        store.reads_queue_database = settings.reads_queue_database
     if needs_log and store.log_not_found is not None:
         raise NotAStore(store.log_not_found)
     return store

@@ -41,6 +41,10 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
             "and else at the log's start: all messages before it may stay without a unit"
         )
         yield NotPlayed("where dispatch begins with recheckReputOffsetFromCq", why, whole=False)
+    combines = settings.rocksdb_cq_double_write_enable and not settings.uses_rocksdb_queues
+    if combines and version.combines_queue_stores and (names := settings.combines_queues_otherwise):
+        why = f"with {', '.join(names)} other stores of queues are loaded, decide or answer than the files do"
+        yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
     yield from _about_folders(evidence, version, settings)
     keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database
     if keeps_separate and settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:

@@ -1,0 +1,63 @@
+"""A store of 5.5.1 with queues in files and in a database that is behind them: the settings say which ones answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import call, rows_of
+from tests.support.fixtures import GOLDEN, unpacked
+
+BASE = GOLDEN / "recovery" / "rocksdb" / "bases" / "r551-combined-behind.tar.gz"
+TWICE = ("storeType=default", "rocksdbCQDoubleWriteEnable=true")
+FROM_DATABASE = (*TWICE, "combineCQPreferCQType=defaultRocksDB")
+Ends = dict[tuple[str, int], int]
+
+
+@pytest.fixture(scope="module")
+def root() -> Path:
+    folder = unpacked(BASE)
+    return next(path.parent for path in sorted(folder.rglob("consumequeue")))
+
+
+def said(*settings: str) -> list[str]:
+    return ["--version", "5.5.1", *(part for setting in settings for part in ("--config", setting))]
+
+
+def ends(root: Path, *settings: str) -> tuple[Ends, bool]:
+    """The end of each queue, and whether a database answered."""
+    rows = rows_of("queues", root, *said(*settings))
+    assert len({row["files"] == 0 for row in rows}) == 1
+    return {(row["topic"], row["queue_id"]): row["max_queue_offset"] for row in rows}, rows[0]["files"] == 0
+
+
+def test_the_setting_says_which_queues_answer(root: Path) -> None:
+    files, database = ends(root, *TWICE), ends(root, *FROM_DATABASE)
+    assert (files[1], database[1]) == (False, True)
+    assert sum(database[0].values()) < sum(files[0].values())
+    assert ends(root) == ends(root, "storeType=default") == files
+    assert ends(root, *FROM_DATABASE[1:]) == database
+    assert ends(root, "storeType=defaultRocksDB") == database
+
+
+def test_a_search_by_time_ends_where_those_queues_do(root: Path) -> None:
+    place, end = max(ends(root, *TWICE)[0].items(), key=lambda each: each[1])
+    asked = ("offset-at", root, "--topic", place[0], "--queue", place[1], "--at", "2040-01-01T00:00:00Z")
+    answers = [rows_of(*asked, *said(*settings))[0]["queue_offset"] for settings in (TWICE, FROM_DATABASE)]
+    assert answers == [end, ends(root, *FROM_DATABASE)[0][place]]
+    assert answers[0] > answers[1]
+
+
+def test_a_start_that_combines_them_otherwise_is_named_as_not_played(root: Path) -> None:
+    plain = json.loads(call("forecast", root, "--no-advice", *said(*TWICE)).out)
+    assert plain["lost_counts"]["message"] == 0
+    for name, value in (
+        ("combineCQPreferCQType", "defaultRocksDB"),
+        ("combineAssignOffsetCQType", "defaultRocksDB"),
+        ("combineCQLoadingCQTypes", "default"),
+    ):
+        told = json.loads(call("forecast", root, "--no-advice", *said(*TWICE, f"{name}={value}")).out)
+        assert any(name in each["why"] for each in told["unknown"]), name
+        assert told["lost_counts"]["message"] is None
