@@ -92,6 +92,11 @@ def test_zeroed_living_ext_units_are_told_to_the_end_of_their_file(number: int, 
     assert {kind for kind, *_ in told(root)} == {"ext_unit_missing"}
 
 
+def test_a_size_that_hides_later_ext_units_is_in_their_finding(root: Path) -> None:
+    overwrite(ext_file(root, LAST - 1), 0, (UNIT - 1).to_bytes(2, "big"))
+    assert ("ext_unit_missing", name(LAST - 1), 0, EXT_FILE) in told(root)
+
+
 def test_bytes_behind_the_last_ext_unit_are_told(root: Path) -> None:
     end = (MESSAGES - LAST * UNITS_OF_A_FILE) * UNIT
     overwrite(ext_file(root, LAST), end + 33, b"\1")

@@ -124,12 +124,15 @@ def _finding(kind: str, rows: Longs, asked: QueueUnits, places: QueuePlaces, add
 
 
 def _ext_places(offset: Longs, ext: ExtColumns, places: QueuePlaces, file_size: int) -> Iterator[Place]:
-    """The bytes from the first of these addresses to the last, file by file; to a file's end where its units end before
-    the first."""
+    """The bytes from the first of these addresses to the last, file by file; where a file's units end before the first,
+    from there to the file's end: what ended them hides all that follow."""
     for base in np.unique(offset - offset % file_size).tolist():
         inside = offset[(offset >= base) & (offset - base < file_size)]
         first, last = int(inside.min()), int(inside.max())
-        goes_on = bool(((ext.ext_offset >= first) & (ext.ext_offset - base < file_size)).any())
-        end = last + CQ_EXT_UNIT.size if goes_on else base + file_size
+        of_file = (ext.ext_offset >= base) & (ext.ext_offset - base < file_size)
+        if bool((of_file & (ext.ext_offset >= first)).any()):
+            end = last + CQ_EXT_UNIT.size
+        else:
+            first, end = int((ext.ext_offset + ext.unit_size)[of_file].max(initial=base)), base + file_size
         folder = f"consumequeue_ext/{places.topic}/{places.queue_id}"
         yield Place(f"{folder}/{base:020d}", first - base, end - first)
