@@ -26,6 +26,7 @@ from parsers.store.places import (
 from parsers.store.store_file import QueueKey, StoreFile, classify, placed
 
 LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
+STORES_NAMED = 5
 EPOCHS_MOVED = "a setting says that the epochs lie elsewhere, so the broker does not read it"
 
 
@@ -182,7 +183,9 @@ def open_store(
     if epoch_file is not None:
         _take_epochs(store, epoch_file)
     if not any(found.kind != "not_understood" for found in store.files()):
-        raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker")
+        below = ", ".join(map(str, _stores_below(root)))
+        where = f"; a store is below it: {below}" if below else ""
+        raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker{where}")
     of_queues = [files for queues in store._by_queue() for files in queues.values()]
     for files in (store.commitlog, store.index, *of_queues):
         files.sort(key=lambda found: (found.base_offset or 0, found.path.name))
@@ -191,6 +194,14 @@ def open_store(
         for file, following in zip_longest(store.commitlog, store.commitlog[1:])
     ]
     return store
+
+
+def _stores_below(folder: Path) -> list[Path]:
+    """Store roots one or two folders down, where somebody named the folder around them; the first few of them."""
+    with suppress(OSError):
+        logs = sorted(log for pattern in ("*/commitlog", "*/*/commitlog") for log in folder.glob(pattern))
+        return [log.parent for log in logs[:STORES_NAMED]]
+    return []
 
 
 def _identities(folders: Iterable[Path]) -> set[tuple[int, int]]:

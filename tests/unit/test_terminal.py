@@ -191,9 +191,10 @@ def test_no_progress_bar_into_a_terminal_that_shows_the_answer(
 def test_the_folder_around_a_store_is_told_from_one_without_any(tmp_path: Path) -> None:
     store = small_store(tmp_path / "broker" / "store")
     for around in (tmp_path, tmp_path / "broker"):
-        called = call("queues", around)
-        assert called.code == 3
-        assert f"a store is below it: {store}" in called.err
+        for command in (("queues", around), ("init", around, "--to", tmp_path / "rocketlens.toml")):
+            called = call(*command)
+            assert called.code == 3
+            assert f"a store is below it: {store}" in called.err
     (tmp_path / "empty" / "logs").mkdir(parents=True)
     assert "below it" not in call("queues", tmp_path / "empty").err
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.store.places import DATABASE_PART, FileKind, name_below, number_in
-from parsers.store.store import NotAStore, Store
+from parsers.store.store import Store
 from parsers.store.store_file import StoreFile, locate
 from parsers.values.topics import is_revive
 from pipelines.cli.frame.asked.options import BrokerOptions
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from recovery.knowledge.knowledge import Said
 
 NOTHING_SAID = BrokerOptions()
-STORES_NAMED = 5
 STATIC_NAMED = 5
 FOLDERS_OF_A_STORE = ("commitlog", "consumequeue", "index", "config", "timerlog")
 
@@ -126,12 +125,7 @@ def _listed(run: Run, path: Path, said: Said, *, needs_log: bool) -> Store:
         run.reads(named.folder)
     if epochs := epoch_file(path, settings):
         run.reads(epochs)
-    try:
-        store = open_known(path, said, needs_log=needs_log)
-    except NotAStore as wrong:
-        if below := stores_below(path):
-            raise NotAStore(f"{wrong}; a store is below it: {', '.join(map(str, below))}") from wrong
-        raise
+    store = open_known(path, said, needs_log=needs_log)
     run.stores.append(store)
     for place in store.places:
         run.reads(place)
@@ -153,15 +147,6 @@ def store_to_start(run: Run, path: Path, broker: BrokerOptions) -> tuple[Store, 
         name_version(run, known)
         return empty, known
     return known_store_at(run, path, broker, names_version=True)
-
-
-def stores_below(path: Path) -> list[Path]:
-    """Store roots one or two folders down, where somebody named the folder around them; the first few of them."""
-    try:
-        found = sorted(log.parent for pattern in ("*/commitlog", "*/*/commitlog") for log in path.glob(pattern))
-    except OSError:
-        return []
-    return [root for root in found if root != path][:STORES_NAMED]
 
 
 def name_not_understood(run: Run, store: Store) -> None:
