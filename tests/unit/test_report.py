@@ -244,6 +244,19 @@ def test_what_was_looked_for_and_not_found_is_not_what_was_not_looked_for(lake: 
     assert "Not looked at." in fine, "the other tables were not made of it"
 
 
+def test_disorders_are_told_where_nobody_is_known_to_have_owned_a_queue(lake: Lake) -> None:
+    sources = Sources(lake.root, (BrokerSource("fine", Path("/data/fine")),))
+    nothing = render(facts_of_lake(lake, sources)).split('id="ownership"')[1]
+    assert "No broker logs, client logs or captures were given." in nothing
+    put(lake, "log_events", {"source": "logs", "line": 1, "kind": "broker_started"})
+    heard = render(facts_of_lake(lake, sources)).split('id="ownership"')[1]
+    assert "The record tells of no group that owned a queue." in heard
+    put(lake, "ownership_anomalies", {"kind": "commit_rollback", "group": "G", "topic": "T", "queue_id": 1})
+    disordered = render(facts_of_lake(lake, sources)).split('id="ownership"')[1]
+    assert "no group that owned a queue, 1 disorder." in disordered
+    assert "commit_rollback" in disordered
+
+
 @pytest.mark.parametrize(
     ("names", "number", "state"),
     [(("gone",), None, "unknown"), (("fine", "gone"), "0", "unknown"), (("fine",), "0", "good")],

@@ -11,6 +11,7 @@ from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
 from pipelines.lake.catalog import question
 from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.lake import Lake
+from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.report.facts.model import Facts, Row
 
 TOPICS = """
@@ -56,8 +57,8 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
             facts.version = None if facts.forecast is None else ", ".join(facts.forecast["holds_for"])
             told.brokers.append(BrokerFacts(verdict, facts))
         told.cluster = Facts(told.source, now)
-        told.cluster.intervals = tables.filled("ownership_intervals")
-        if told.cluster.intervals is not None:
+        if any(lake.rows(table.name) for table in OWNERSHIP_TABLES):  # logs or captures told something
+            told.cluster.intervals = tables.rows("SELECT * FROM ownership_intervals")
             told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
         if lake.version("replica_differences") is not None:
             told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipelines.report.drawn import svg
 from pipelines.report.drawn.figures import counted
-from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, texts
+from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, Section, State, texts
 
 COLOURS = tuple(f"c{number}" for number in range(1, 9))
 MOST_ROWS = 60
@@ -34,17 +34,16 @@ def ownership_section(facts: Facts) -> Section:
     title = "Who owned which queue"
     if facts.intervals is None:
         return Section("ownership", title, "No broker logs, client logs or captures were given.", "unknown")
-    if not facts.intervals:
-        return Section("ownership", title, "The record tells of no group that owned a queue.", "unknown")
     groups = list(dict.fromkeys(row["group"] for row in facts.intervals))
     charts = [
         svg.titled(group, timeline_of([row for row in facts.intervals if row["group"] == group])) for group in groups
     ]
     anomalies = facts.anomalies or []
-    verdict = (
-        f"{counted(len(facts.intervals), 'ownership interval')} of {counted(len(groups), 'group')}"
-        f"{_between(facts.intervals)}, {counted(len(anomalies), 'disorder')}."
-    )
+    owned = "The record tells of no group that owned a queue"
+    if groups:
+        intervals = counted(len(facts.intervals), "ownership interval")
+        owned = f"{intervals} of {counted(len(groups), 'group')}{_between(facts.intervals)}"
+    verdict = f"{owned}, {counted(len(anomalies), 'disorder')}." if groups or anomalies else f"{owned}."
     columns = [
         *texts("kind", "group", "topic", "broker"),
         QUEUE,
@@ -61,7 +60,8 @@ def ownership_section(facts: Facts) -> Section:
     tables = [PrintedTable(columns, rows, "Disorders")] if anomalies else []
     kinds = dict.fromkeys(row["kind"] for row in anomalies)
     remarks = [f"{kind}: {MEANINGS[kind]}." for kind in kinds if kind in MEANINGS]
-    return Section("ownership", title, verdict, "finding" if anomalies else "good", charts, tables, remarks)
+    state: State = "finding" if anomalies else "good" if groups else "unknown"
+    return Section("ownership", title, verdict, state, charts, tables, remarks)
 
 
 def short_names(client_ids: Iterable[str]) -> Mapping[str, str]:
