@@ -23,6 +23,7 @@ from tests.support.fixtures import GOLDEN
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 from tests.support.recorded import offset_record
+from tests.support.stores import store_root, truth
 
 NAMES = incident_names("offsets-reset")
 ILLEGAL = re.compile(
@@ -212,3 +213,15 @@ def test_commits_that_go_clients_log_are_those_on_the_wire(name: str) -> None:
     for key, of_brokers in logged.commits.items():
         for broker, commits in of_brokers.items():
             assert set(commits.offset) <= set(sent.commits[key][broker].offset)
+
+
+@pytest.mark.parametrize("name", ["4.9.7-ha-ahead/master", "5.3.3-ha-ahead/master"])
+def test_where_a_killed_broker_sends_a_group_hangs_on_what_its_start_dispatches(name: str) -> None:
+    """The queue of the group ended elsewhere once the real class had started on these files."""
+    called = call("offsets", store_root(name), "--version", name.partition("-")[0])
+    (row,) = [row for row in called.rows if row["kind"] == "next_pull"]
+    ends = truth(name, "recovered.json")["queues"]
+    recovered = ends[f"{row['topic']}/{row['queue_id']}"][1]
+    assert row["from_queue_offset"] > recovered != row["to_queue_offset"]
+    assert (row["certain"], row["skipped"], row["repeated"]) == (False, None, None)
+    assert "forecast" in row["reason"]

@@ -24,8 +24,14 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
 from recovery.query.next_pull import PullAnswer, next_pull
+from recovery.query.watermark import watermark
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import LogAccess
+
+NOT_DISPATCHED = (
+    "the log goes on behind what the queues have: once a start has dispatched that, the queue may end elsewhere "
+    "(`forecast`)"
+)
 
 
 def offset_events(
@@ -65,7 +71,10 @@ def events_of(
     with closing(StoreQueues(store, on_damage="collect", damage=damage)) as queues:
         ends = Ends(queues, log, StoreLives(store, known))
         found = offset_events(record, copies, list(moved_records(queues, log)), ends)
-        return [*found, *(next_pulls(copies[-1], ends, known.version) if copies else ())]
+        if not copies:
+            return found
+        mark = watermark(store)
+        return [*found, *next_pulls(copies[-1], ends, known.version, may_grow=mark.dispatched_to < mark.log_end)]
 
 
 def _tables_of(store: Store, damage: DamageSink) -> Iterator[SavedTable]:
@@ -91,8 +100,14 @@ def _in_order(copies: Sequence[SavedTable]) -> list[SavedTable]:
     return [*older, *ordered] if len(ordered) == 1 else ordered
 
 
-def next_pulls(table: SavedTable, ends: Ends, version: BrokerVersion) -> Iterator[OffsetEvent]:
-    """Offsets that the broker will not take as they are: where the group goes on with its next pull."""
+def next_pulls(
+    table: SavedTable, ends: Ends, version: BrokerVersion, *, may_grow: bool = False
+) -> Iterator[OffsetEvent]:
+    """Offsets that the broker will not take as they are: where the group goes on with its next pull.
+
+    Args:
+        may_grow: the log goes on behind what the queues have, so that they may end elsewhere once that is dispatched.
+    """
     for (group, topic), queues in sorted(table.offsets.items()):
         for queue_id, offset in sorted(queues.items()):
             limits = ends.limits(topic, queue_id, version)
@@ -100,6 +115,8 @@ def next_pulls(table: SavedTable, ends: Ends, version: BrokerVersion) -> Iterato
             if answer is None or not answer.is_moved:
                 continue
             is_beyond = answer.answer is PullAnswer.BEYOND_END
+            is_open = may_grow and answer.answer in (PullAnswer.BEYOND_END, PullAnswer.EMPTY)
+            reasons = [*([UNTOLD] if is_beyond else []), *([NOT_DISPATCHED] if is_open else [])]
             yield OffsetEvent(
                 group,
                 topic,
@@ -107,14 +124,14 @@ def next_pulls(table: SavedTable, ends: Ends, version: BrokerVersion) -> Iterato
                 MoveKind.NEXT_PULL,
                 offset,
                 answer.queue_offset,
-                None if is_beyond else answer.expired,
-                None if is_beyond else 0,
+                None if is_beyond or is_open else answer.expired,
+                None if is_beyond or is_open else 0,
                 None,
                 None,
                 None,
                 f"{answer.answer.value}: {version} goes on at {answer.queue_offset}",
-                certain=True,
-                reason=UNTOLD if is_beyond else None,
+                certain=not is_open,
+                reason="; ".join(reasons) or None,
                 evidence=f"table of {table.written_ms}",
             )
 
