@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -10,13 +10,24 @@ import numpy as np
 
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.index.geometry import Geometry
-from parsers.index.kernel import CHAIN_ENDED, CHAIN_LOOPS, index_key_hash, select_entries
+from parsers.index.kernel import (
+    CHAIN_ENDED,
+    CHAIN_LOOPS,
+    KeyHits,
+    Longs,
+    hash_keys,
+    index_key_hash,
+    select_entries,
+    select_for_keys,
+)
 from parsers.index.layout import INDEX_ENTRY, build_key
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store_file import StoreFile
-from parsers.values.java import LONG_MAX, LONG_MIN, utf16_units
+from parsers.values.java import LONG_MAX, LONG_MIN, string_hash_code, utf16_units
+from parsers.values.java import index_key_hash as java_key_hash
 
 MAX_MSGS_NUM_BATCH = 64  # MessageStoreConfig#maxMsgsNumBatch
+KEYS_AT_ONCE = 1 << 12
 
 
 class IndexHit(NamedTuple):
@@ -25,6 +36,15 @@ class IndexHit(NamedTuple):
     physical_offset: int
     file: StoreFile
     entry_no: int
+
+
+class KeyEntries(NamedTuple):
+    """Entries that keys lead to: `key` is a row of the keys asked for, `file` one of `IndexQuery.newest_first`."""
+
+    key: Longs
+    physical_offset: Longs
+    file: Longs
+    entry_no: Longs
 
 
 class IndexQuery:
@@ -58,8 +78,7 @@ class IndexQuery:
         reported.
         Source: store/index/IndexService.java#queryOffset, IndexFile.java#selectPhyOffset @5.3.3.
         """
-        if min(begin_ms, end_ms) < LONG_MIN or max(begin_ms, end_ms) > LONG_MAX:
-            raise ValueError(f"times {begin_ms} to {end_ms}: Java's have 64 bits")
+        _require_longs(begin_ms, end_ms)
         key_hash = index_key_hash(np.frombuffer(utf16_units(build_key(topic, key)), np.uint8))
         places, entry_nos, found, wanted = self._places, self._entry_nos, 0, min(max_num, self._cap)
         hits: list[IndexHit] = []
@@ -74,6 +93,73 @@ class IndexQuery:
             if earlier or found >= wanted:
                 break
         return hits
+
+    @property
+    def newest_first(self) -> list[StoreFile]:
+        """The files that are asked, in this order."""
+        return [opened.file for opened, _ in self._newest_first]
+
+    def find_all(
+        self, topic: str, keys: Sequence[str], *, max_num: int = 32, begin_ms: int = 0, end_ms: int = LONG_MAX
+    ) -> Iterator[KeyEntries]:
+        """What `find` gives for each of many keys, key by key, without an object for each entry.
+
+        Memory: KEYS_AT_ONCE keys with `max_num` entries each.
+        """
+        _require_longs(begin_ms, end_ms)
+        hits = _room(KEYS_AT_ONCE, max(0, min(max_num, self._cap)))
+        for first in range(0, len(keys), KEYS_AT_ONCE):
+            hashes = _hashes_of(topic, keys[first : first + KEYS_AT_ONCE])
+            order = np.argsort(hashes % self._newest_first[0][1]) if self._newest_first else np.arange(len(hashes))
+            hits.found[:] = 0
+            self._select(hashes[order], order, begin_ms, end_ms, hits)
+            yield _in_order(hits, order, first)
+
+    def _select(self, hashes: Longs, order: Longs, begin_ms: int, end_ms: int, hits: KeyHits) -> None:
+        """Ask file by file; broken chains are reported in the order of the keys, whose rows `order` has."""
+        broken: list[tuple[int, int, StoreFormatError]] = []
+        for number, (opened, slots) in enumerate(self._newest_first):
+            select_for_keys(opened.data, slots, hashes, begin_ms, end_ms, number, hits)
+            for row in np.flatnonzero(hits.ending[: len(hashes)] != CHAIN_ENDED).tolist():
+                error = _broken_chain(opened, int(hits.ending[row]), int(hits.last[row]))
+                broken.append((int(order[row]), number, error))
+            if opened.header["begin_timestamp_ms"] < begin_ms:
+                break
+        for _, _, error in sorted(broken, key=lambda told: told[:2]):
+            report(error, self._on_damage, self._damage)
+
+
+def _room(keys: int, wanted: int) -> KeyHits:
+    shape = keys, wanted
+    by_key = (np.empty(shape, np.int64) for _ in range(3))
+    return KeyHits(*by_key, *(np.zeros(keys, np.int64) for _ in range(3)))
+
+
+def _in_order(hits: KeyHits, order: Longs, first: int) -> KeyEntries:
+    """What was found, by key: row i of the hits is of key `first + order[i]`."""
+    rows = np.argsort(order)
+    found = hits.found[rows]
+    starts = np.cumsum(found) - found
+    cells = np.repeat(rows * hits.places.shape[1] - starts, found) + np.arange(int(found.sum()))
+    key = first + np.repeat(np.arange(len(rows)), found)
+    return KeyEntries(key, *(column.ravel()[cells] for column in (hits.places, hits.files, hits.entry_nos)))
+
+
+def _require_longs(begin_ms: int, end_ms: int) -> None:
+    if min(begin_ms, end_ms) < LONG_MIN or max(begin_ms, end_ms) > LONG_MAX:
+        raise ValueError(f"times {begin_ms} to {end_ms}: Java's have 64 bits")
+
+
+def _hashes_of(topic: str, keys: Sequence[str]) -> Longs:
+    """The index hash of each key of a topic; that of a key that UTF-8 cannot hold by the scalar rule."""
+    texts = [key.encode("utf-8", "surrogatepass") for key in keys]
+    ends = np.cumsum([0, *map(len, texts)])
+    hashes = np.empty(len(keys), np.int64)
+    seed = string_hash_code(build_key(topic, "")) & 0xFFFFFFFF
+    hash_keys(np.frombuffer(b"".join(texts), np.uint8), ends, seed, hashes)
+    for row in np.flatnonzero(hashes < 0).tolist():
+        hashes[row] = java_key_hash(build_key(topic, keys[row]))
+    return hashes
 
 
 def _broken_chain(opened: OpenIndex, ending: int, last_entry: int) -> StoreFormatError:

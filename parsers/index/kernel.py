@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.kernels.bigendian import load_int, load_long
+from parsers.kernels.blocks import prefetch
+from parsers.kernels.java_hash import hash_utf8, index_hash
 from parsers.kernels.numba_cache import cached_njit
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -27,6 +29,8 @@ PREV_AT = INDEX_ENTRY.offsets["prev_index_no"]
 
 CHAIN_ENDED, CHAIN_LOOPS, CHAIN_LEAVES_FILE = 0, 1, 2
 PROOF_ENTRIES = 16
+KEYS_AHEAD = 8
+"""So many keys before a slot's newest entry is read, and twice as many before the slot is, they are asked for."""
 
 
 class EntryColumns(NamedTuple):
@@ -106,6 +110,50 @@ def select_entries(
         if hops == limit:
             tortoise, hops, limit = entry, 0, limit * 2
     return found, CHAIN_ENDED, entry, earlier
+
+
+class KeyHits(NamedTuple):
+    """What was found for each key: a row a key. `found[row]` of its places are filled, each with its entry and file.
+
+    `ending` and `last` say how its chain ended in the file looked at last: see `select_entries`.
+    """
+
+    places: Longs
+    entry_nos: Longs
+    files: Longs
+    found: Longs
+    ending: Longs
+    last: Longs
+
+
+@cached_njit(nogil=True, _nrt=False)
+def hash_keys(texts: Bytes, ends: Longs, seed: int, hashes: Longs) -> None:
+    """`index_key_hash` of the text that `seed` is the hash of, followed by each of the texts (UTF-8) that end there."""
+    for row in range(len(hashes)):
+        hashes[row] = index_hash(hash_utf8(texts, ends[row], ends[row + 1], seed))
+
+
+@cached_njit(nogil=True, _nrt=False)
+def select_for_keys(
+    data: Bytes, hash_slots: int, key_hashes: Longs, begin_ms: int, end_ms: int, file: int, hits: KeyHits
+) -> None:
+    """`select_entries` of one file for each key that wants more; keys in the order of their slots are fastest."""
+    places, entry_nos, files, found, ending, last = hits
+    entries_at, wanted = HEADER_SIZE + hash_slots * SLOT_SIZE, places.shape[1]
+    for row in range(len(key_hashes)):
+        if row + 2 * KEYS_AHEAD < len(key_hashes):
+            prefetch(data, HEADER_SIZE + key_hashes[row + 2 * KEYS_AHEAD] % hash_slots * SLOT_SIZE)
+        if row + KEYS_AHEAD < len(key_hashes):
+            slot_at = HEADER_SIZE + key_hashes[row + KEYS_AHEAD] % hash_slots * SLOT_SIZE
+            if slot_at + SLOT_SIZE <= len(data):
+                prefetch(data, entries_at + load_int(data, slot_at) * ENTRY_SIZE)
+        ending[row], before = CHAIN_ENDED, found[row]
+        if before < wanted:
+            found[row], ending[row], last[row], _ = select_entries(
+                data, hash_slots, key_hashes[row], begin_ms, end_ms, places[row], entry_nos[row], before, wanted
+            )
+            for number in range(before, found[row]):
+                files[row, number] = file
 
 
 @cached_njit(nogil=True, _nrt=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
-from rocketlens.gathered import Instant, Place, instant, rows_of
+from pipelines.cli.frame.asked.options import Format
+from rocketlens.gathered import Gathered, Instant, Place, instant, rows_of, sentences
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked, path_of
 
@@ -192,6 +193,25 @@ class Files(Asked):
             end=instant(end),
             max_=most,
         )
+
+    def key_entries(self, topic: str, keys: Sequence[str], *, most: int = 32) -> Rows:
+        """Entries of the index that each of many keys leads to, newest first; no message is read.
+
+        Entries of other keys with the same hash are among them, as `find` tells by the messages.
+
+        Args:
+            most: so many entries of each key.
+
+        >>> store.key_entries("OrderTopic1", ["k509", "nobody's", "k539"])["physical_offset"]
+        [1238, 0]
+        """
+        from pipelines.answers.key_entries import key_entries
+        from recovery.knowledge.knowledge import open_known
+
+        run = Gathered(Format.ARROW, None, None)
+        with sentences():
+            table = key_entries(open_known(self.path, self.said), topic, keys, most, run.damage)
+        return Rows(table, tuple(run.sentences))
 
     def offset_at(
         self, topic: str, queue: int, at: Instant, *, boundary: Literal["lower", "upper"] = "lower"

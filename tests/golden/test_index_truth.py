@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -20,14 +23,18 @@ stores = pytest.mark.parametrize("name", store_names(subject="queues"))
 @stores
 def test_every_key_query_finds_what_the_broker_found(name: str) -> None:
     query = IndexQuery(open_store(store_root(name)).index)
-    answered = 0
+    answered, alike = 0, defaultdict[tuple[Any, ...], dict[str, list[int]]](dict)
     for line in truth_lines(name, "query_by_key.jsonl.gz"):
         topic, key = line["topic"], line["key"]
         assert string_hash_code(f"{topic}#{key}") == line["keyHash"]
         hits = query.find(topic, key, max_num=line["maxNum"], begin_ms=line["begin"], end_ms=line["end"])
         assert [hit.physical_offset for hit in hits] == line["phyOffsets"]
+        alike[topic, line["maxNum"], line["begin"], line["end"]][key] = line["phyOffsets"]
         answered += 1
     assert answered >= 100
+    for (topic, most, begin, end), keys in alike.items():
+        (found,) = query.find_all(topic, list(keys), max_num=most, begin_ms=begin, end_ms=end)
+        assert [found.physical_offset[found.key == row].tolist() for row in range(len(keys))] == list(keys.values())
 
 
 @stores

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from parsers.damage.errors import CorruptRecord, UnreadableFile
 from parsers.index.find import IndexQuery
@@ -215,6 +218,46 @@ def test_a_chain_that_leaves_the_file_ends(tmp_path: Path) -> None:
     found = query.find("T", "c")
     assert [hit.physical_offset for hit in found] == [600]
     assert [row.field for row in seen.rows] == ["index_count", "newest_entry_no"]
+
+
+TEXTS = st.text(st.sampled_from("ab\u00e9\U0001f600\ud800"), max_size=6)
+
+
+@settings(max_examples=40)
+@given(
+    files=st.lists(st.lists(st.tuples(TEXTS, st.integers(0, 9000)), min_size=1, max_size=12), min_size=1, max_size=3),
+    links=st.lists(st.tuples(st.integers(1, 12), st.integers(-1, 50)), max_size=3),
+    most=st.integers(-1, 5),
+    begin=st.integers(0, 12_000),
+    others=st.lists(TEXTS, max_size=5),
+)
+@example(files=[[("a", 0), ("b", 0), ("a", 1), ("b", 1)]] * 2, links=[(1, 3), (2, 4)], most=5, begin=0, others=[])
+def test_many_keys_lead_to_what_each_leads_to_by_itself(
+    files: list[list[tuple[str, int]]], links: list[tuple[int, int]], most: int, begin: int, others: list[str]
+) -> None:
+    """With broken chains too, which are reported in the same order."""
+    keys = [*{key for puts in files for key, _ in puts}, *others]
+    with TemporaryDirectory() as folder:
+        stored = []
+        for number, puts in enumerate(files):
+            index = index_of(*[(key, at, 10_000 * number + after) for at, (key, after) in enumerate(puts)])
+            for entry, older in links:
+                index.set(INDEX_ENTRY, index.entry_at(entry), prev_index_no=older)
+            stored.append(index.save(Path(folder), 20261121151356740 + number))
+        alone, together = Seen(), Seen()
+        one = IndexQuery(stored, geometry=GEOMETRY, on_damage="collect", damage=alone)
+        all_ = IndexQuery(stored, geometry=GEOMETRY, on_damage="collect", damage=together)
+        expected = [
+            (row, hit.physical_offset, hit.file, hit.entry_no)
+            for row, key in enumerate(keys)
+            for hit in one.find("T", key, max_num=most, begin_ms=BEGIN_MS + begin)
+        ]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("parsers.index.find.KEYS_AT_ONCE", 3)
+            told = list(all_.find_all("T", keys, max_num=most, begin_ms=BEGIN_MS + begin))
+    rows = [row for each in told for row in zip(*(column.tolist() for column in each), strict=True)]
+    assert [(key, at, all_.newest_first[file], entry) for key, at, file, entry in rows] == expected
+    assert together.rows == alone.rows
 
 
 def test_impossible_entries_are_damage_and_the_others_rows(tmp_path: Path) -> None:
