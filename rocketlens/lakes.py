@@ -51,7 +51,7 @@ class Lake:
         """Names of the stored questions.
 
         >>> lake.questions()[:2]
-        ['bytes_accounted_for', 'delays_by_level']
+        ['bytes_accounted_for', 'copies_unlike_log']
         """
         from pipelines.lake.catalog import question_names
 
