@@ -6,7 +6,11 @@ from parsers.values.version import NEWEST, Version
 from rebalance.readers.logs.templates.template import Template
 
 OLDEST = Version(4, 0, 0)
-RELEASES = {"go": (Version(2, 0, 0), Version(2, 1, 2)), "cpp": (Version(1, 2, 0), Version(2, 2, 0))}
+RELEASES = {
+    "go": (Version(2, 0, 0), Version(2, 1, 2)),
+    "cpp": (Version(1, 2, 0), Version(2, 2, 0)),
+    "grpc": (Version(5, 0, 0), Version(5, 2, 1)),
+}
 """First and last release of each client that counts its own."""
 
 

@@ -51,6 +51,7 @@ EXAMPLES = {
     "producer": "null",
     "broker_name": "broker-a",
     "queue": "T:3",
+    "grpc_queue": "broker-a.Resource{name=T, namespace=n}.3",
 }
 LAYOUTS = [
     "2026-11-21 23:07:12 INFO HeartbeatThread_1 - {}\n",

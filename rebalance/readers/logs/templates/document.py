@@ -15,6 +15,7 @@ _TITLES = {
     "client": "Client: rocketmq_client.log",
     "go": "Go client",
     "cpp": "C++ client",
+    "grpc": "Java client for gRPC: rocketmq-client.log",
 }
 _INTRODUCTION = """# Log texts
 
@@ -34,6 +35,11 @@ to 2.2.0. Its texts were read by specification, from its source: no log of one w
 names group and queue together, so only since then a log gives facts of queues. Its instants are local time: the zone is
 taken from the first pull that expired (`cpp_pull_expired` prints an epoch time), or from a broker's record of the same
 client.
+
+Of the Java client for gRPC (rocketmq-client-java, its releases 5.0.0 to 5.2.1) texts were read by specification too.
+Its consumers pop through a proxy, and share queues: its lines are rows of `log_events`, and no facts of who owns what.
+What a POP group acknowledged, and what comes again, the broker's store tells (`pop`). Texts of gRPC clients in other
+languages, and of the proxy, are not recognised.
 """
 
 

@@ -31,6 +31,7 @@ _PATTERN_OF_FIELD = {
     "other_route": r".*",
     "text": r".*",
     "queue": r"\S{1,512}:-?[0-9]{1,10}",
+    "grpc_queue": r"\S{1,512}(?: namespace=\S{1,512})?",
     "channel": r".+",
     "more": r".*",
     "producer": r"\S{0,512}",
@@ -49,7 +50,7 @@ _NUMBERS = (
     "mq_all_size",
     "cid_all_size",
 )
-_WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name"}
+_WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name", "grpc_queue"}
 _PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, rf"-?[0-9]{{1,{OFFSET_DIGITS}}}")
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -59,7 +60,7 @@ class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
 
     `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
-    client, go or cpp.
+    client, go, cpp or grpc.
     """
 
     name: str
