@@ -34,6 +34,11 @@ REBUILT_QUEUES = Repair(
     evidence="an `abort` file would give messages of deleted topics, or of their former lives, their queues back",
     costs="the queues are replaced while the broker is stopped; copy consumequeue/ first",
 )
+REBUILT_INDEX = Repair(
+    do="put the index/ in place that `rocketlens rebuild` writes, instead of an `abort` file",
+    evidence=REBUILT_QUEUES.evidence,
+    costs="the index is replaced while the broker is stopped: move index/ out of the store first, and keep it",
+)
 
 
 def advise(
@@ -68,6 +73,8 @@ def advise(
             yield advice
     if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
         yield Advice(REBUILT_QUEUES, None)
+    if withheld and outcome.lost_index:
+        yield Advice(REBUILT_INDEX, None)
 
 
 def _copy_first(outcome: Outcome) -> Repair:

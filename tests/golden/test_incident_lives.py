@@ -159,6 +159,20 @@ def test_forecast_of_an_orderly_store_says_what_a_crash_would_bring_back(name: s
     assert after.crash_brings_back == ()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lost_index_is_rebuilt_where_a_dispatch_would_bring_deleted_messages_back(name: str, tmp_path: Path) -> None:
+    case, root = incident(name), tmp_path / "store"
+    shutil.copytree(case.root, root, ignore=shutil.ignore_patterns("index"))
+    foretold = forecast(*opened(root, case.version, settings_of(case)))
+    assert foretold.outcome.lost_index
+    (advice,) = foretold.advice
+    assert advice.repair.do.startswith("put the index/ in place that `rocketlens rebuild` writes")
+    rebuild(*opened(root, case.version, settings_of(case)), tmp_path / "new")
+    shutil.move(tmp_path / "new" / "index", root / "index")
+    mended = forecast(*opened(root, case.version, settings_of(case)))
+    assert (mended.outcome.lost, mended.advice) == (dict.fromkeys(mended.outcome.lost, 0), ())
+
+
 def crashed(root: Path, to: Path, *, keeps_checkpoint: bool) -> Path:
     """A copy of a store as if the machine had failed."""
     shutil.copytree(root, to)
