@@ -16,9 +16,9 @@ from parsers.damage.errors import (
     DamageSink,
     OnDamage,
     StoreFormatError,
-    TruncatedRecord,
     report,
     reporting,
+    torn_end,
 )
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
@@ -55,6 +55,7 @@ BATCH_UNIT_SCHEMA = pa.schema(
         ("store_timestamp_ms", pa.int64()),
     ]
 )
+TORN = "a torn BatchConsumeQueue unit ends the file"
 BATCH_UNITS = 1 << 16
 Units = npt.NDArray[np.void]
 
@@ -76,8 +77,8 @@ def read_batch_queue(
     for number, file in enumerate(files, start=1):
         with reporting(file.path, on_damage, damage):
             buffer = map_file(file.path)
-            if torn := len(buffer) % BATCH_UNIT.size:
-                report(_torn(file, len(buffer), torn), on_damage, damage)
+            if torn := torn_end(TORN, file.path, len(buffer), BATCH_UNIT.size):
+                report(torn, on_damage, damage)
             is_last = ends_queue and number == len(files)
             yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, on_damage, damage)
 
@@ -197,14 +198,3 @@ def _columns(file: StoreFile, rows: Units) -> pa.RecordBatch:
     columns = [named_constant(file.topic or "", len(rows)), constant(file.queue_id or 0, len(rows))]
     columns += (pa.array(native(rows[name])) for name in BATCH_UNIT_SCHEMA.names[2:])
     return pa.RecordBatch.from_arrays(columns, schema=BATCH_UNIT_SCHEMA)
-
-
-def _torn(file: StoreFile, size: int, torn: int) -> StoreFormatError:
-    return TruncatedRecord(
-        "a torn BatchConsumeQueue unit ends the file",
-        at=size - torn,
-        expected=BATCH_UNIT.size,
-        actual=torn,
-        path=file.path,
-        length=torn,
-    )

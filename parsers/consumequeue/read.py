@@ -17,9 +17,9 @@ from parsers.damage.errors import (
     DamageSink,
     OnDamage,
     StoreFormatError,
-    TruncatedRecord,
     report,
     reporting,
+    torn_end,
 )
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
@@ -115,12 +115,5 @@ def _shape_errors(file: StoreFile, size: int) -> Iterator[StoreFormatError]:
             actual=base_offset,
             path=file.path,
         )
-    if torn := size % unit:
-        yield TruncatedRecord(
-            "a torn ConsumeQueue unit ends the file",
-            at=size - torn,
-            expected=unit,
-            actual=torn,
-            path=file.path,
-            length=torn,
-        )
+    if torn := torn_end("a torn ConsumeQueue unit ends the file", file.path, size, unit):
+        yield torn

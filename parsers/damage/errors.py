@@ -86,6 +86,14 @@ class UnreadableFile(StoreFormatError):
     """The system refuses the bytes: no permission, gone since it was listed, a loop of links, an I/O error."""
 
 
+def torn_end(problem: str, path: Path, size: int, unit_size: int) -> TruncatedRecord | None:
+    """The error of a file of equal units whose last one is cut off; None where all are whole."""
+    torn = size % unit_size
+    if not torn:
+        return None
+    return TruncatedRecord(problem, at=size - torn, expected=unit_size, actual=torn, path=path, length=torn)
+
+
 def why_unreadable(error: Exception) -> str:
     """Why a file could not be read, without Python's names for it."""
     if isinstance(error, StoreFormatError):

@@ -22,9 +22,9 @@ from parsers.damage.errors import (
     DamageSink,
     OnDamage,
     StoreFormatError,
-    TruncatedRecord,
     report,
     reporting,
+    torn_end,
 )
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
@@ -66,8 +66,8 @@ def read_entry_index(
     for file in files:
         with reporting(file.path, on_damage, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-            if torn := len(data) % INDEX_UNIT_SIZE:
-                report(_torn(file, len(data), torn), on_damage, damage)
+            if torn := torn_end("a torn unit ends the DLedger index", file.path, len(data), INDEX_UNIT_SIZE):
+                report(torn, on_damage, damage)
             for batch in _file_batches(file, data, is_first, on_damage, damage):
                 is_first = False
                 yield batch
@@ -137,11 +137,6 @@ def _wrong(file: StoreFile, data: Bytes, first_number: int, first: int, end: int
         path=file.path,
         length=(end - first) * INDEX_UNIT_SIZE,
     )
-
-
-def _torn(file: StoreFile, size: int, torn: int) -> StoreFormatError:
-    problem = "a torn unit ends the DLedger index"
-    return TruncatedRecord(problem, at=size - torn, expected=INDEX_UNIT_SIZE, actual=torn, path=file.path, length=torn)
 
 
 class EntryIndex:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.damage.errors import DamageSink, OnDamage, TruncatedRecord, report, reporting
+from parsers.damage.errors import DamageSink, OnDamage, report, reporting, torn_end
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans
 from parsers.layouts.layout import Field, Layout, native
@@ -48,8 +48,8 @@ def read_wheel(file: StoreFile, *, on_damage: OnDamage = "raise", damage: Damage
     with reporting(file.path, on_damage, damage):
         data = np.frombuffer(map_file(file.path), np.uint8)
         whole = len(data) - len(data) % TIMER_SLOT.size
-        if whole < len(data):
-            report(_torn_slot(file, whole, len(data)), on_damage, damage)
+        if torn := torn_end("a torn timer wheel slot", file.path, len(data), TIMER_SLOT.size):
+            report(torn, on_damage, damage)
         for at, piece in spans(data, 0, whole, BATCH_SLOTS * TIMER_SLOT.size):
             view = np.frombuffer(piece, TIMER_SLOT.dtype)
             used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0))
@@ -59,14 +59,3 @@ def read_wheel(file: StoreFile, *, on_damage: OnDamage = "raise", damage: Damage
     numbers = np.concatenate(slots or [np.empty(0, np.int64)]).astype(np.int32)
     columns = [pa.array(numbers), *(pa.array(native(found[name])) for name in TIMER_SLOT_SCHEMA.names[1:])]
     return pa.RecordBatch.from_arrays(columns, schema=TIMER_SLOT_SCHEMA)
-
-
-def _torn_slot(file: StoreFile, at: int, size: int) -> TruncatedRecord:
-    return TruncatedRecord(
-        "a torn timer wheel slot",
-        at=at,
-        expected=TIMER_SLOT.size,
-        actual=size - at,
-        path=file.path,
-        length=size - at,
-    )
