@@ -1,7 +1,8 @@
 """`python -m tests.lake_faults --kills 200 --seed 1`: strike ingests, then let one end, and compare every table.
 
 Each case begins with an empty lake, or with one that holds the stores as they were earlier; is struck; must pass
-`check-lake`; and after an undisturbed ingest and a vacuum must hold what an undisturbed lake holds, row for row.
+`check-lake`; and after an undisturbed ingest and a vacuum must hold what an undisturbed lake holds, row for row. A
+stream that was killed must end with each message once in its table.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from pipelines.cli.frame.errors import ExitCode
 from tests.lake_faults.processes import ended, forked, ingest, killed_after
+from tests.lake_faults.stream import BATCHES
 from tests.lake_faults.strikes import REFUSALS, STEPS, Strike
 from tests.lake_faults.world import BROKERS, World, content
 
@@ -35,6 +37,7 @@ class Judge:
     draw: random.Random
     ended: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    stream_seconds: float | None = None
     expected: str = ""
 
     def prepare(self) -> None:
@@ -195,6 +198,40 @@ def full_disk(judge: Judge) -> list[str]:
     return [f"disk of {kib} KiB: {sentence}" for sentence in (*untold, *judge.judged(lake))]
 
 
+def killed_stream(judge: Judge) -> list[str]:
+    """A stream into a Delta table is killed three times, at a step or an instant, and ends with each message once."""
+    table, draw = judge.world.folder / "stream/table", judge.draw
+    if judge.stream_seconds is None:
+        began = time.monotonic()
+        if wrong := _streamed(judge, table):
+            return wrong
+        judge.stream_seconds = time.monotonic() - began
+    shutil.rmtree(table.parent)
+    for _ in range(3):
+        child = _stream(judge, table, draw.choice(("before", "after")), draw.randrange(BATCHES))
+        try:
+            child.wait(draw.uniform(0, 2 * judge.stream_seconds))
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)  # not waited for yet, so the number is still its own
+        judge.note("a stream", child.wait())
+    return _streamed(judge, table)
+
+
+def _stream(judge: Judge, table: Path, *strike: object) -> subprocess.Popen[bytes]:
+    """Start a stream, in a session of its own; what it says is in the file `says`."""
+    given = [judge.world.store(BROKERS[0]), table, *strike]
+    command = [sys.executable, "-m", "tests.lake_faults.stream", *map(str, given)]
+    with (judge.world.folder / "says").open("wb") as says:
+        return subprocess.Popen(command, start_new_session=True, stderr=says)
+
+
+def _streamed(judge: Judge, table: Path) -> list[str]:
+    """A stream that nothing disturbs goes on from there."""
+    if code := _stream(judge, table).wait():
+        return [f"the stream ended with {code}: {(judge.world.folder / 'says').read_text()[-600:]}"]
+    return []
+
+
 CASES: Mapping[str, Callable[[Judge], list[str]]] = {
     "killed at a step": killed_at_a_step,
     "killed at an instant": killed_at_an_instant,
@@ -202,4 +239,5 @@ CASES: Mapping[str, Callable[[Judge], list[str]]] = {
     "several at once": several_at_once,
     "a store that changes": store_that_changes,
     "a full disk": full_disk,
+    "a stream that is killed": killed_stream,
 }
