@@ -17,7 +17,7 @@ from recovery.config.files import FILTERS, Rows, Stage, loaded_files, written_by
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, load_config
 from recovery.config.losses import ConfigLosses, a_broker_ran, config_losses
 from recovery.config.names import is_system_topic
-from recovery.rebuild.filter_bits import FilterBits, bits_of
+from recovery.rebuild.filter_bits import FilterBits, Shape, bits_of, filter_shape
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
@@ -51,7 +51,7 @@ class ConfigStart:
         refused: the first whose false result stops the broker.
         has_files: config/ tells that a broker ran here; without it the store's classes are looked at by themselves, and
             nothing counts as missing.
-        calculates_bit_maps: enableCalcFilterBitMap is set.
+        calculates_bit_maps: enableCalcFilterBitMap is set; filter_shape: of the bit maps, None where it was not said.
         store_fails: the store's own load() stops the broker, for whatever reason but its delayOffset.json.
     """
 
@@ -61,6 +61,7 @@ class ConfigStart:
     losses: ConfigLosses
     has_files: bool
     calculates_bit_maps: bool = False
+    filter_shape: Shape | None = None
     store_fails: bool = False
 
     @property
@@ -108,7 +109,7 @@ class ConfigStart:
         load = next(load for load in self.loads if load.file is FILTERS)
         if not self.has_files and load.used is None:
             return FilterBits(undecided="config/consumerFilter.json has the filters, and config/ was not copied")
-        return bits_of(filters_of(load.rows), self.version)
+        return bits_of(filters_of(load.rows), self.version, self.filter_shape)
 
     @property
     def destroys(self) -> tuple[Destroyed, ...]:
@@ -164,7 +165,9 @@ def config_start(
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
-    return ConfigStart(version, loads, refused, losses, has_files, settings.enable_calc_filter_bit_map)
+    return ConfigStart(
+        version, loads, refused, losses, has_files, settings.enable_calc_filter_bit_map, filter_shape(settings)
+    )
 
 
 def _loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:

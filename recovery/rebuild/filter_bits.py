@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, e, log
 
 from parsers.config.groups import ConsumerFilter, read_filters
 from parsers.store.store import Store
@@ -18,9 +19,14 @@ from recovery.filter.expressions import Among, Expression, Property, PropertyCon
 from recovery.filter.sql92 import parse_sql92
 from recovery.filter.values import EvaluationError
 from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
 BITS_OF_A_BYTE = 8
+MOST_PERCENT = 100
+DEFAULT_FILTER = 32, 20
+"""expectConsumerNumUseFilter and maxErrorRateOfBloomFilter where they were not set."""
+Shape = tuple[int, int]
 MOST_REMEMBERED = 1 << 16
 SQL92 = "SQL92"
 
@@ -70,20 +76,42 @@ def filter_bits(store: Store, known: StoreKnowledge) -> FilterBits:
     """What consumerFilter.json says, where the broker calculates bit maps (enableCalcFilterBitMap)."""
     if not known.settings.enable_calc_filter_bit_map:
         return FilterBits(why_not="enableCalcFilterBitMap was not said, and no ext unit of the store has a bit map")
-    return bits_of(read_filters(store.config, on_damage="collect", damage=lambda _: None), known.version)
+    filters = read_filters(store.config, on_damage="collect", damage=lambda _: None)
+    return bits_of(filters, known.version, filter_shape(known.settings))
 
 
-def bits_of(filters: Sequence[ConsumerFilter], version: BrokerVersion) -> FilterBits:
+def filter_shape(settings: StoreSettings) -> Shape | None:
+    """Bits of a bit map, and those that one filter sets, by expectConsumerNumUseFilter and maxErrorRateOfBloomFilter.
+
+    None with the defaults of both, which nobody need have said, and with a rate of which no filter can be made.
+    Source: BloomFilter#<init>, ConsumerFilterManager#<init> @5.3.3.
+    """
+    expected, percent = settings.expect_consumer_num_use_filter, settings.max_error_rate_of_bloom_filter
+    if (expected, percent) == DEFAULT_FILTER or not percent < MOST_PERCENT:
+        return None
+    rate = percent / MOST_PERCENT
+    bits = ceil(expected * (log(1 / rate) / log(2)) * (log(e) / log(2)))
+    return ceil(bits / BITS_OF_A_BYTE) * BITS_OF_A_BYTE, ceil(log(rate) / log(0.5))
+
+
+def bits_of(filters: Sequence[ConsumerFilter], version: BrokerVersion, own_shape: Shape | None = None) -> FilterBits:
     """What a broker that calculates bit maps makes of the filters that it loads.
 
-    It ignores the whole file when one filter's bit map has another size than its own have; their size is taken for
-    what its settings (expectConsumerNumUseFilter, maxErrorRateOfBloomFilter) give.
+    It ignores the whole file when one filter's bit map has another shape than its own have (`own_shape`; None: that of
+    the filters is taken for it).
     """
     if not filters:
         return FilterBits(why_not="config/consumerFilter.json keeps no filter")
     shapes = {(each.bit_count, len(each.bit_positions)) for each in filters}
     if len(shapes) > 1 or not all(count and places and count % BITS_OF_A_BYTE == 0 for count, places in shapes):
         why = "filters of config/consumerFilter.json have bit maps of several sizes, none, or odd ones"
+        return FilterBits(why_not=why)
+    if own_shape is not None and shapes != {own_shape}:
+        (bits, places), (own_bits, own_places) = next(iter(shapes)), own_shape
+        why = (
+            f"filters of config/consumerFilter.json have bit maps of {bits} bits and {places} places, and "
+            f"expectConsumerNumUseFilter and maxErrorRateOfBloomFilter give {own_bits} and {own_places}"
+        )
         return FilterBits(why_not=why)
     by_topic: dict[str, list[ConsumerFilter]] = {}
     for each in filters:

@@ -62,6 +62,8 @@ class StoreSettings:
     enable_consume_queue_ext: bool = _setting("enableConsumeQueueExt", False)
     mapped_file_size_consume_queue_ext: int = _setting("mappedFileSizeConsumeQueueExt", 48 << 20, least=1)
     enable_calc_filter_bit_map: bool = _setting("enableCalcFilterBitMap", False)
+    expect_consumer_num_use_filter: int = _setting("expectConsumerNumUseFilter", 32, (4, 2, 0), least=1)
+    max_error_rate_of_bloom_filter: int = _setting("maxErrorRateOfBloomFilter", 20, (4, 2, 0), least=1)
     message_index_enable: bool = _setting("messageIndexEnable", True)
     message_index_safe: bool = _setting("messageIndexSafe", False)
     max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000, least=1)
