@@ -15,7 +15,7 @@ from parsers.consumequeue.summary import QueueSummary
 from parsers.layouts.constants import constant, named_constant, names_of
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
 from parsers.store.store_file import QueueKey
-from parsers.values.java import INT_MAX
+from parsers.values.java import INT_MAX, to_long
 from parsers.values.topics import SCHEDULE_TOPIC
 
 DatabaseUnitKind = Literal["unit", "stale", "expired"]
@@ -45,7 +45,7 @@ def summarize(table: QueueTable, key: QueueKey, commitlog_min: int) -> QueueSumm
         queue_id=key[1],
         min_queue_offset=first,
         max_queue_offset=end,
-        max_physical_offset=None if last is None else last["physical_offset"] + last["msg_size"],
+        max_physical_offset=None if last is None else to_long(last["physical_offset"] + last["msg_size"]),
         units=sum(int(np.count_nonzero(_kinds(queue, units) == 0)) for units in table.units(queue)),
         pre_blanks=0,
         files=0,
@@ -60,7 +60,7 @@ def queue_ends(table: QueueTable, key: QueueKey, commitlog_min: int) -> tuple[in
     RocksDBConsumeQueueTable#binarySearchInCQ, RocksDBConsumeQueueStore#getMaxOffsetInQueue @5.3.3, 5.4.0.
     """
     queue = table.limits[key]
-    noted, end = queue.first.queue_offset if queue.first else 0, queue.last_queue_offset + 1
+    noted, end = queue.first.queue_offset if queue.first else 0, to_long(queue.last_queue_offset + 1)
     if queue.first is not None and queue.first.physical_offset >= commitlog_min:
         return noted, end
     if queue.last is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from parsers.commitlog.record.message import encode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.rocksdb.layout import (
@@ -22,6 +24,7 @@ from parsers.rocksdb.layout import (
     TABLE_VERSION,
 )
 from parsers.rocksdb.tables import JSON_VALUE, VERSION_KEY, VERSION_NAME
+from parsers.values.java import LONG_MAX
 from tests.fuzz.foreign_harness import row_bytes
 from tests.fuzz.make_store_corpus import NOW_MS
 from tests.support.files import packed
@@ -48,17 +51,26 @@ def segments() -> dict[str, bytes]:
     return {"COMMIT_LOG": segment_log(), "CONSUME_QUEUE": segment_units()}
 
 
-def queue_rows() -> bytes:
-    """Three units of one queue, its limits, and how far dispatch came."""
+def queue_rows(numbers: Sequence[int] = range(3), place: int | None = None) -> bytes:
+    """Units of one queue, its limits, and how far dispatch came; `place`: where all of them lead, else one after
+    another."""
+
+    def at(number: int) -> int:
+        return number * SIZE if place is None else place
+
     head = packed(KEY_TOPIC, [(len(TOPIC), 1)]) + TOPIC
     of_queue = head + packed(KEY_QUEUE, [(1, 0, 1)])
     units = b"".join(
-        row_bytes(UNITS, of_queue + packed(KEY_UNIT, [(n,)]), packed(DATABASE_UNIT, [(n * SIZE, SIZE, 0, NOW_MS)]))
-        for n in range(3)
+        row_bytes(
+            UNITS,
+            of_queue + packed(KEY_UNIT, [(n,)]),
+            packed(DATABASE_UNIT, [(at(n), SIZE, 0, NOW_MS)]),
+        )
+        for n in numbers
     )
     limits = b"".join(
-        row_bytes(OFFSETS, head + b"\x01" + which + packed(KEY_LIMIT, [(1, 0)]), packed(QUEUE_LIMIT, [(n * SIZE, n)]))
-        for which, n in ((MAX, 2), (MIN, 0))
+        row_bytes(OFFSETS, head + b"\x01" + which + packed(KEY_LIMIT, [(1, 0)]), packed(QUEUE_LIMIT, [(at(n), n)]))
+        for which, n in ((MAX, numbers[-1]), (MIN, numbers[0]))
     )
     dispatched = packed(KEY_TOPIC, [(len(CHECKPOINT_TOPIC), 1)]) + CHECKPOINT_TOPIC + b"\x01" + MAX
     return (
@@ -88,6 +100,6 @@ def corpus() -> dict[str, dict[str, bytes]]:
     return {
         "tiered_log": {"messages": segment_log()},
         "tiered_queue": {"units": segment_units()},
-        "rocksdb_queues": {"rows": queue_rows()},
+        "rocksdb_queues": {"rows": queue_rows(), "extreme": queue_rows((0, LONG_MAX), LONG_MAX)},
         "rocksdb_tables": {"rows": table_rows()},
     }
