@@ -110,6 +110,16 @@ def test_entries_that_lead_to_nothing_break_no_other_chain(built: StoreBuilder) 
     assert kinds <= {"index_entry_to_nothing", "index_entry_wrong", "index_keys_missing"}
 
 
+def test_slots_are_right_where_whole_entries_were_written_over_others(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[0]
+    first, length = ENTRIES_AT + 1 * INDEX_ENTRY.size, 9 * INDEX_ENTRY.size
+    overwrite(path, first + 20 * INDEX_ENTRY.size, path.read_bytes()[first : first + length])
+    chains = [found for found in findings_of(root) if found.kind == "index_chain_wrong"]
+    assert chains
+    assert not [found for found in chains if found.places[0].file_pos < ENTRIES_AT], "no slot is blamed"
+
+
 def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
     builder = shop(tmp_path / "store")
     for _ in range(8):

@@ -33,6 +33,9 @@ from recovery.verify.settle.index_entries import (
 from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
 
+SHORTEST_OVERWRITTEN = 3
+"""So many entries in a row that break the chains were not damaged one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class LeftEntries:
@@ -192,6 +195,7 @@ def _chain_findings(
     broken = np.isin(entries.number, chains.broken[~caused])
     yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
     slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
+    wrong = np.union1d(wrong, _overwritten(entries.number[broken]))
     own = ~np.isin(chains.newest, wrong) & ~np.isin(np.clip(slots, 0, count), wrong)
     if counts_by_slots(file, count):  # slots of entries that were lost
         own &= (slots <= count) | (slots >= file.header["index_count"])
@@ -206,6 +210,13 @@ def _chain_findings(
             end - first,
             (f"slot {slot}: newest entry {held}", f"entries: newest of this slot is {newest}"),
         )
+
+
+def _overwritten(broken: Longs) -> Longs:
+    """Entries of runs that break the chains one after the other: others were written over theirs, and what the slots
+    name was there before."""
+    runs = [broken[first:end] for first, end in neighbours(broken) if end - first >= SHORTEST_OVERWRITTEN]
+    return np.concatenate((np.empty(0, np.int64), *runs))
 
 
 def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, context: IndexContext) -> Longs:
