@@ -69,8 +69,7 @@ def _of_table(root: Place, published: set[str], kept_since_s: float) -> Iterator
     for path in _sorted((root / LOG_FOLDER).iterdir()):
         if STAGED.search(path.name):
             yield _left(path, "a version that was never put into place")
-    named = named_parts(root, kept_since_s)
-    ever = named_parts(root, 0)
+    named, ever = named_parts(root, kept_since_s)
     for path in _sorted(root.rglob("part-*.parquet")):
         name = below(path, root)
         if name not in named and str(path) not in published:
@@ -122,8 +121,9 @@ def _oldest_kept(versions: Sequence[Place], kept_since_s: float) -> int:
     return _number(before[-1] if before else versions[0])
 
 
-def named_parts(root: Place, kept_since_s: float) -> set[str]:
-    """Parts below a table's folder that its versions name: those that were its newest since an instant (epoch seconds).
+def named_parts(root: Place, kept_since_s: float) -> tuple[set[str], set[str]]:
+    """Parts below a table's folder that its versions name: those that were its newest since an instant (epoch seconds),
+    and all that there are.
 
     Raises LogUnreadable.
     """
@@ -136,18 +136,24 @@ def named_parts(root: Place, kept_since_s: float) -> set[str]:
         ) from refused
 
 
-def _named_parts(root: Place, kept_since_s: float) -> set[str]:
+def _named_parts(root: Place, kept_since_s: float) -> tuple[set[str], set[str]]:
     versions = _versions(root)
-    if was_never_written(root):
-        return set()
+    if not versions and was_never_written(root):
+        return set(), set()
     if not versions:
         raise ValueError("it has no version")
-    oldest = _oldest_kept(versions, kept_since_s)
-    named = {name for path in versions if _number(path) >= oldest for name in _added(path)}
-    named |= _parts_at(root, _number(versions[-1]))
-    with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
-        named |= _parts_at(root, oldest)
-    return named
+    added = {_number(path): set(_added(path)) for path in versions}
+    newest, first, oldest = _number(versions[-1]), _number(versions[0]), _oldest_kept(versions, kept_since_s)
+    whole = {newest: _parts_at(root, newest)}
+    for version in {first, oldest} - {newest}:
+        with suppress(DeltaError):  # a version whose earlier log was cleaned up; its later ones are read above
+            whole[version] = _parts_at(root, version)
+
+    def since(begin: int) -> set[str]:
+        later = (added[number] for number in added if number >= begin)
+        return whole[newest].union(whole.get(begin, ()), *later)
+
+    return since(oldest), since(first)
 
 
 def _parts_at(root: Place, version: int) -> set[str]:

@@ -143,7 +143,7 @@ def test_a_vacuum_that_lost_the_lease_removes_nothing_of_the_next_holder(
     tables, look = Lake(lake), vacuum.named_parts
     put(tables, "watermarks", {"broker": "a", "physical_offset": 1})
 
-    def stalled(root: ObjectPlace, since_s: float) -> set[str]:
+    def stalled(root: ObjectPlace, since_s: float) -> tuple[set[str], set[str]]:
         named = look(root, since_s)
         (lake / LEASE_NAME).write_bytes(json.dumps(ELSEWHERE).encode())
         with monkeypatch.context() as patched:
