@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -47,9 +47,14 @@ def state(root: Path) -> dict[str, tuple[int, int, int, str]]:
     found = {}
     for path in sorted(root.rglob("*")):
         seen = path.stat()
-        content = sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        content = _hash(path) if path.is_file() else ""
         found[str(path.relative_to(root))] = (seen.st_ino, seen.st_size, seen.st_mtime_ns, content)
     return found
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()  # in small pieces: memory for a whole file costs half as much
 
 
 def close(root: Path) -> None:
