@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +28,8 @@ from recovery.fates.held_kernel import NONE, HeldColumns, Longs
 from recovery.fates.joins import first_after, firsts, last_before, numbered
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import Entries, ReviveLog, keeps_revive_log, revive_log
-from recovery.fates.stated_pops import POP_SOURCES, PopSource, StatedPops, stated_pops
+from recovery.fates.stated_pops import POP_SOURCES, StatedPops, stated_pops
+from recovery.fates.states import PopSource, PopState
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.queue_rows import NO_ROWS, queue_rows, topic_rows
@@ -38,17 +38,6 @@ QUEUE_SHIFT = 40
 """A queue id and an offset in it as one number; no queue has more messages."""
 Codes = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
-
-
-class PopState(StrEnum):
-    """What became of a popped message."""
-
-    ACKED = "acked"
-    IN_FLIGHT = "in_flight"
-    REVIVED = "revived"
-    PASSED = "passed"
-    UNMATCHED = "unmatched"
-    UNKNOWN = "unknown"
 
 
 POP_STATES = tuple(PopState)

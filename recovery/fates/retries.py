@@ -31,6 +31,7 @@ from parsers.values.topics import (
 )
 from recovery.fates.held import Held, Story, held_records
 from recovery.fates.held_kernel import HASH, ID_OFFSET, NONE, HeldColumns, Longs
+from recovery.fates.states import RetryState
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
@@ -44,16 +45,6 @@ Codes = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 Offsets = Mapping[tuple[str, str], Mapping[int, int]]
 """(group, topic) -> queue id -> number of the next message to consume."""
-
-
-class RetryState(StrEnum):
-    """Where a message stands that a group gave back."""
-
-    DEAD_LETTER = "dead_letter"
-    WAITING = "waiting"
-    CONSUMED = "consumed"
-    UNREAD = "unread"
-    UNKNOWN = "unknown"
 
 
 RETRY_STATES = tuple(RetryState)

@@ -4,7 +4,6 @@ orderly groups (consumerOrderInfo.json), and the consumer records of a broker th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +14,7 @@ from parsers.damage.errors import DamageSink
 from parsers.messages.pop_record import read_pop_records
 from parsers.store.store import Store
 from recovery.fates.held_kernel import NONE, Longs
-
-
-class PopSource(StrEnum):
-    """What tells of a popped message."""
-
-    REVIVE_LOG = "revive_log"
-    ORDER_INFO = "order_info"
-    KV_STORE = "kv_store"
-
+from recovery.fates.states import PopSource
 
 POP_SOURCES = tuple(PopSource)
 STATED = pa.schema(

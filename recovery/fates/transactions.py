@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from parsers.values.topics import GIVEN_UP_TOPIC, TRANSACTION_OP_TOPIC, TRANSACT
 from recovery.fates.held import Held, Story, held_records, text_hash
 from recovery.fates.held_kernel import HASH, NONE, NUMBER, Longs
 from recovery.fates.op_kernel import count_numbers, put_numbers
+from recovery.fates.states import TransactionState
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import COMMIT, PREPARED, ROLLBACK
 
@@ -45,16 +45,6 @@ QUEUE_SHIFT = 48
 Codes = npt.NDArray[np.int8]
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
-
-
-class TransactionState(StrEnum):
-    """What became of a transaction."""
-
-    COMMITTED = "committed"
-    ROLLED_BACK = "rolled_back"
-    PENDING = "pending"
-    GIVEN_UP = "given_up"
-    UNKNOWN = "unknown"
 
 
 TRANSACTION_STATES = tuple(TransactionState)

@@ -10,7 +10,7 @@ import pytest
 
 import rocketlens as rl
 from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES
-from recovery.compare.written.rows import Nature, What
+from recovery.compare.written.kinds import Nature, What
 from tests.support.cli import call
 from tests.support.replicas import copy_of, flip, group
 from tests.support.stores import group_names

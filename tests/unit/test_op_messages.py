@@ -11,7 +11,8 @@ from parsers.commitlog.record.properties import encode_properties
 from parsers.damage.errors import CorruptRecord
 from parsers.messages.transaction_op import TRANSACTION_OP
 from parsers.values.topics import TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC
-from recovery.fates.transactions import TRANSACTION_STATES, TransactionState, transactions
+from recovery.fates.states import TransactionState
+from recovery.fates.transactions import TRANSACTION_STATES, transactions
 from tests.support.new_message import new_message
 from tests.support.opened import opened
 

@@ -33,7 +33,8 @@ from recovery.fates.pops import (
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import WAITS_FOR
 from recovery.fates.revive_queues import revive_queues
-from recovery.fates.stated_pops import POP_SOURCES, PopSource
+from recovery.fates.stated_pops import POP_SOURCES
+from recovery.fates.states import PopSource
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.ledger import next_to_read
 

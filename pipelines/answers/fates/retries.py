@@ -17,7 +17,8 @@ from pipelines.lake.tables.fates import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
-from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries, RetryState, retries
+from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries, retries
+from recovery.fates.states import RetryState
 from recovery.knowledge.inference import StoreKnowledge
 
 BATCH_ROWS = 1 << 16

@@ -18,8 +18,8 @@ from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag.lag import positions, queue_ends
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
-from recovery.fates.pops import PopState
-from recovery.fates.retries import Doubt, RetryState
+from recovery.fates.retries import Doubt
+from recovery.fates.states import PopState, RetryState
 from recovery.knowledge.copied_times import newest_message_ms
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.group_life import GroupLeft

@@ -5,10 +5,7 @@ from __future__ import annotations
 from parsers.messages.trace_columns import CONSUME_RESULTS, MESSAGE_TYPES, RECORDS, TRANSACTION_STATES
 from pipelines.lake.tables.table import Table, columns
 from recovery.fates.delay_states import DelayState
-from recovery.fates.pops import PopState
-from recovery.fates.retries import RetryState
-from recovery.fates.stated_pops import POP_SOURCES
-from recovery.fates.transactions import TransactionState
+from recovery.fates.states import PopSource, PopState, RetryState, TransactionState
 
 DELAYED_MESSAGES = Table(
     "delayed_messages",
@@ -119,7 +116,7 @@ retry_physical_offset  i64  where that copy starts, byte in the CommitLog
 reason                 text what is odd about it, or why something is not known
 """),
     ("broker",),
-).holding(source=POP_SOURCES, state=tuple(PopState))
+).holding(source=tuple(PopSource), state=tuple(PopState))
 
 TRACE_EVENTS = Table(
     "trace_events",

@@ -6,7 +6,7 @@ from typing import get_args
 
 from pipelines.lake.tables.table import Table, columns
 from recovery.broker.abort_file import EXITS
-from recovery.compare.written.rows import Nature, What
+from recovery.compare.written.kinds import Nature, What
 from recovery.query.lag import Status
 from recovery.query.ledger import State
 from recovery.verify.findings.kind import Severity

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 from parsers.store.store_file import QueueKey
 from recovery.compare.comparison import Comparison, Pair
@@ -14,30 +13,8 @@ from recovery.compare.logs.history import Relation, Side
 from recovery.compare.logs.own_messages import OwnMessages
 from recovery.compare.logs.record_difference import RecordDifference
 from recovery.compare.side_by_side import Difference
+from recovery.compare.written.kinds import Nature, What
 from recovery.compare.written.summary import summary
-
-What = Literal[
-    "log",
-    "head",
-    "tail",
-    "tail_queue",
-    "missing_in_other",
-    "hole",
-    "first_difference",
-    "altered_record",
-    "record_field",
-    "epoch_cut",
-    "term",
-    "standing",
-    "queue",
-    "offset",
-    "delay_offset",
-    "topic_config",
-    "group_config",
-    "cost",
-]
-Nature = Literal["same", "benign", "difference", "diverged", "altered", "open"]
-"""`benign`: one replica is only further than the other, or began later. `open`: the files do not tell what it is."""
 
 NATURES: dict[Relation, Nature] = {
     Relation.LEVEL: "same",
