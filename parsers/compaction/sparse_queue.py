@@ -15,6 +15,7 @@ from parsers.consumequeue.summary import FILES_RECOVERED
 from parsers.damage.errors import DamageSink, OnDamage, reporting
 from parsers.evidence.mapped import map_file
 from parsers.store.store_file import StoreFile
+from parsers.values.java import to_long
 
 SPARSE_UNIT_SCHEMA = pa.schema(
     [field.with_name("position") if field.name == "physical_offset" else field for field in BATCH_UNIT_SCHEMA]
@@ -87,7 +88,7 @@ class SparseQueue:
         for held in reversed(self.files[-2:]):
             if len(held.units):
                 last = held.units[-1]
-                return int(last["queue_offset"]) + int(last["message_count"])
+                return to_long(int(last["queue_offset"]) + int(last["message_count"]))
         return 0
 
     @property

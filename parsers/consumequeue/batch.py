@@ -27,6 +27,7 @@ from parsers.layouts.constants import NAME, constant, named_constant
 from parsers.layouts.layout import Field, Layout, native
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
+from parsers.values.java import to_long
 
 BATCH_UNIT = Layout(
     "BatchConsumeQueue unit",
@@ -105,8 +106,8 @@ def summarize_batch_queue(
         first_live = int(live[0]) if first_live is None and len(live) else first_live
         summary = replace(
             summary,
-            max_queue_offset=int(rows["queue_offset"][-1]) + int(rows["message_count"][-1]),
-            max_physical_offset=int(rows["physical_offset"][-1]) + int(rows["msg_size"][-1]),
+            max_queue_offset=to_long(int(rows["queue_offset"][-1]) + int(rows["message_count"][-1])),
+            max_physical_offset=to_long(int(rows["physical_offset"][-1]) + int(rows["msg_size"][-1])),
             units=summary.units + len(rows),
         )
     return replace(summary, min_queue_offset=summary.max_queue_offset if first_live is None else first_live)

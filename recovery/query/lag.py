@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from parsers.values.java import to_long
 from parsers.values.topics import is_lmq, pop_retry_topics
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife
 
@@ -169,7 +170,7 @@ def queue_lag(group: str, topic: str, queue_id: int, at_ms: int, position: Queue
     timestamp of message 207.
     """
     consumer_offset = max(position.consumer_offset or 0, 0)  # Java: consumerOffset < 0 counts as 0
-    behind = None if position.broker_offset is None else position.broker_offset - consumer_offset
+    behind = None if position.broker_offset is None else to_long(position.broker_offset - consumer_offset)
     return Lag(
         group=group,
         topic=topic,

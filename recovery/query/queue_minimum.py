@@ -17,7 +17,7 @@ from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.damage.errors import StoreFormatError
 from parsers.store.store_file import StoreFile
-from parsers.values.java import INT_MAX
+from parsers.values.java import INT_MAX, to_long
 from recovery.rules.versions import BrokerVersion
 
 Offsets = npt.NDArray[np.int64]
@@ -56,7 +56,7 @@ def readable_messages(found: QueueSummary, minimum: int) -> int:
 
     A pull below the minimum is OFFSET_TOO_SMALL (DefaultMessageStore#getMessage @5.3.3).
     """
-    return found.max_queue_offset - max(found.min_queue_offset, minimum)
+    return max(0, found.max_queue_offset - max(found.min_queue_offset, minimum))
 
 
 def _batch_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: int) -> int:
@@ -70,7 +70,7 @@ def _batch_minimum(found: QueueSummary, files: Sequence[StoreFile], log_start: i
     exists = readable["physical_offset"] >= log_start
     expired = int(np.argmax(exists)) if exists.any() else len(readable)
     last = readable[max(0, expired - 1)]
-    return int(last["queue_offset"]) + (int(last["message_count"]) if expired else 0)
+    return to_long(int(last["queue_offset"]) + (int(last["message_count"]) if expired else 0))
 
 
 def _first_of(readable: Units, log_start: int, version: BrokerVersion, *, intact: bool) -> int | None:

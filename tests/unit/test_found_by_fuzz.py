@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_HEADER
+from parsers.values.java import LONG_MAX
 from recovery.verify.checks.log.shape import MOST_PLACES
 from tests.fuzz.commands.asked import words_of_python
 from tests.support.build_store import overwrite, shop
 from tests.support.cli import call
+from tests.support.files import packed, put
 
 FIRST = "00000000000000000000"
 
@@ -74,3 +77,17 @@ def test_a_log_that_begins_very_far_on_names_no_more_files_than_a_list_holds(tmp
     named = [row["kind"] for row in called.rows]
     assert {"log_head_missing", "log_begins_late"} & set(named), named
     assert all(len(json.loads(row["document"])["places"]) <= MOST_PLACES for row in called.rows)
+
+
+def test_numbers_at_the_end_of_64_bits_stay_numbers(tmp_path: Path) -> None:
+    """Sums of them wrap as Java's do, where a column could not hold them."""
+    put(tmp_path, f"commitlog/{0:020d}", bytes(4096))
+    put(tmp_path, f"consumequeue/T/0/{0:020d}", packed(CQ_UNIT, [(LONG_MAX, 100, 0)]) + bytes(60))
+    unit = (LONG_MAX, 100, 0, 1_795_000_000_000, LONG_MAX, 4, -1, 0)
+    put(tmp_path, f"batchconsumequeue/B/0/{0:020d}", packed(BATCH_UNIT, [unit]) + bytes(46))
+    put(tmp_path, "config/consumerOffset.json", b'{"offsetTable":{"T@G":{0:1},"B@G":{0:9223372036854775807}}}')
+    put(tmp_path, "config/topics.json", b'{"topicConfigTable":{"T":{"readQueueNums":1},"B":{"readQueueNums":1}}}')
+    for command in ("queues", "lag", "backlog", "ledger", "groups", "offsets", "retention", "verify", "forecast"):
+        called = call(command, tmp_path, "--version", "5.3.3")
+        assert called.code in (0, 1, 4), (command, called.err)
+        assert called.out or command == "offsets"
