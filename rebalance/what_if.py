@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parsers.values.topics import is_retry
@@ -24,7 +24,8 @@ class WhatIfRow:
     """One row per group, topic and span of unchanged membership: what that strategy gives there.
 
     `moved_queues` counts queues whose owners differ from the span before; `unowned` and `shared` those that no member
-    or several members compute. Shares are queues per member.
+    or several members compute. Shares are queues per member, backlogs the messages that wait in them: of the member who
+    has most, and of the one who has least. None where a queue's are not known.
     """
 
     group: str
@@ -39,6 +40,12 @@ class WhatIfRow:
     moved_queues: int
     unowned: int
     shared: int
+    largest_backlog: int | None = None
+    smallest_backlog: int | None = None
+
+
+Backlog = Mapping[tuple[str, MessageQueue], int]
+"""How many messages wait for a group in a queue."""
 
 
 def what_if(
@@ -48,6 +55,7 @@ def what_if(
     params: Mapping[str, Any] | None = None,
     more_clients: int = 0,
     more_queues: int = 0,
+    backlog: Backlog | None = None,
 ) -> list[WhatIfRow]:
     """Recomputes every span of membership; without arguments as it was, for comparison.
 
@@ -55,7 +63,8 @@ def what_if(
         strategy: Java's `getName()`; None: the one each group was seen to use.
         params: its settings, as `strategy_named` takes them.
         more_clients: members added to every span, with ids that sort after all others.
-        more_queues: queues added to every topic (retry topics apart) on each of its brokers.
+        more_queues: queues added to every topic (retry topics apart) on each of its brokers; nothing waits in them.
+        backlog: what waits, at one instant; queues that it lacks are unknown.
     Raises:
         ValueError: no such strategy, or a negative number.
         OverBudget: so many clients or queues that their shares do not fit into memory.
@@ -67,7 +76,7 @@ def what_if(
     for group in replay.groups:
         if not group.history.broadcasting:
             chosen = strategy_named(strategy or group.targets.usual, params)
-            rows += _of_group(group.history, chosen, more_clients, more_queues)
+            rows += _of_group(group.history, chosen, more_clients, more_queues, backlog or {})
     return rows
 
 
@@ -86,18 +95,34 @@ def _require_room(replay: Replay, more_clients: int, more_queues: int) -> None:
             )
 
 
-def _of_group(history: GroupHistory, strategy: Strategy, more_clients: int, more_queues: int) -> Iterator[WhatIfRow]:
+def _of_group(
+    history: GroupHistory, strategy: Strategy, more_clients: int, more_queues: int, backlog: Backlog
+) -> Iterator[WhatIfRow]:
     for topic in history.topics():
         known = sorted(queue for queue in history.queues if queue.topic == topic)
         queues = known if is_retry(topic) else _with_more(known, more_queues)
+        waiting = _waiting(history.group, known, queues, backlog)
         before: dict[MessageQueue, tuple[str, ...]] = {}
         for epoch in history.epochs():
             members = [*epoch.members, *(f"\uffff{ADDED_CLIENT}-{number}" for number in range(more_clients))]
             shares = _shares(strategy, history.group, members, queues)
             owners = _owners(members, shares, queues)
             moved = sum(bool(before) and before.get(queue) != owners[queue] for queue in queues)
-            yield _row(history.group, topic, epoch, strategy.name, shares, owners, moved)
+            row = _row(history.group, topic, epoch, strategy.name, shares, owners, moved)
+            if waiting is not None:
+                sums = [sum(waiting[queue] for queue in share) for share in shares]
+                row = replace(row, largest_backlog=max(sums), smallest_backlog=min(sums))
+            yield row
             before = owners
+
+
+def _waiting(
+    group: str, known: list[MessageQueue], queues: list[MessageQueue], backlog: Backlog
+) -> dict[MessageQueue, int] | None:
+    """Messages by queue, of those that were added none; None where one is unknown."""
+    if any((group, queue) not in backlog for queue in known):
+        return None
+    return {queue: backlog.get((group, queue), 0) for queue in queues}
 
 
 def _with_more(queues: list[MessageQueue], more: int) -> list[MessageQueue]:

@@ -100,6 +100,7 @@ ASKED: dict[str, Asked] = {
     ),
     "replay GO_LOGS --show anomalies": asked(of_session, "k-533-go-join-leave-kill", "kind"),
     "what-if LOGS --strategy CONSISTENT_HASH --more-clients 1": JOINED("largest_share", "moved_queues"),
+    "what-if LOGS --strategy AVG_BY_CIRCLE --backlog STORE": JOINED("largest_backlog"),
     "who STORE --message-id MESSAGE --logs LOGS": DLQ("given_up", "retried"),
     "find STORE --topic TOPIC --key KEY --scan": CLEAN("scan", **BY_KEY),
     "find STORE --topic TOPIC --key KEY --hash-only": CLEAN("found_by", **BY_KEY),

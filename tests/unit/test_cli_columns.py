@@ -44,7 +44,7 @@ CONTRACT = {
     "replay {session} --show anomalies": "kind, group, topic, broker, queue_id, begin_at, end_at, clients, cause",
     "replay {session} --show unrecognised": "log, lines, first_line, text",
     "what-if {session}": "group, topic, begin_at, end_at, strategy, members, queues, moved_queues, largest_share, "
-    "smallest_share, unowned, shared",
+    "smallest_share, unowned, shared, largest_backlog, smallest_backlog",
     "replay {session} --show assignments": "group, topic, client_id, process, at, strategy",
     "replay {session} --show divergence": "group, topic, client_id, process, at, expected, observed, cause",
 }

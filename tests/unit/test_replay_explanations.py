@@ -237,6 +237,21 @@ def test_what_if_recomputes_every_span_of_membership(handed_over: Record) -> Non
         what_if(handed_over.replay(), more_clients=-1)
 
 
+def test_what_waits_is_shared_out_with_the_queues(handed_over: Record) -> None:
+    """AVG gives the first member of two the queues 0 and 1, the other one 2 and 3."""
+    replay = handed_over.replay()
+    (history,) = (group.history for group in replay.groups)
+    waiting = {(history.group, queue): (100, 20, 3, 0)[queue.queue_id] for queue in history.queues}
+    rows = what_if(replay, strategy="AVG", backlog=waiting)
+    assert [(row.largest_backlog, row.smallest_backlog) for row in rows] == [(123, 123), (120, 3), (123, 123)]
+    circle = what_if(replay, strategy="AVG_BY_CIRCLE", backlog=waiting)
+    assert [(row.largest_backlog, row.smallest_backlog) for row in circle] == [(123, 123), (103, 20), (123, 123)]
+    crowded = what_if(replay, strategy="AVG", more_clients=4, more_queues=1, backlog=waiting)
+    assert {(row.largest_backlog, row.smallest_backlog) for row in crowded} == {(100, 0)}
+    waiting.popitem()
+    assert {row.largest_backlog for row in what_if(replay, backlog=waiting)} == {None}
+
+
 def test_heartbeats_are_rows_and_a_run_of_equal_ones_may_be_one() -> None:
     runs, each = (
         generate_group(clients=3, queues=6, restarts=1, span_ms=WEEK_MS // 70, coalesced=coalesced).facts

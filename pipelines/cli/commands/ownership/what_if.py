@@ -1,7 +1,9 @@
-"""`rocketlens what-if`: the same memberships under another strategy, with more clients, or with more queues."""
+"""`rocketlens what-if`: the same memberships under another strategy, with more clients, or with more queues; and what
+then waits for whom."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +12,16 @@ import typer
 from pipelines.cli.commands.ownership.allocate import params_of
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, ParamOption
 from pipelines.cli.frame.call.command import command
+from pipelines.cli.frame.call.kept_offsets import offsets_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.recordings import facts_in, replay_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rebalance.what_if import Backlog
 
 
 BRIEF = (
@@ -27,11 +33,26 @@ BRIEF = (
     "moved_queues",
     "largest_share",
     "smallest_share",
+    "largest_backlog",
+    "smallest_backlog",
     "unowned",
     "shared",
     "strategy",
     "queues",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MoreOptions:
+    """What is added to the record."""
+
+    more_clients: Annotated[int, typer.Option(metavar="N", min=0, help="So many more members, all the time.")] = 0
+    more_queues: Annotated[
+        int, typer.Option(metavar="N", min=0, help="So many more queues of each topic on each broker.")
+    ] = 0
+
+
+NOTHING_MORE = MoreOptions()
 
 
 def register(app: typer.Typer) -> None:
@@ -49,10 +70,15 @@ def what_if(
         str | None, typer.Option(metavar="S", help="Java's getName(); without it, the one each group was seen to use.")
     ] = None,
     param: ParamOption = None,
-    more_clients: Annotated[int, typer.Option(metavar="N", min=0, help="So many more members, all the time.")] = 0,
-    more_queues: Annotated[
-        int, typer.Option(metavar="N", min=0, help="So many more queues of each topic on each broker.")
-    ] = 0,
+    more: MoreOptions = NOTHING_MORE,
+    backlog: Annotated[
+        list[Path] | None,
+        typer.Option(
+            readable=False,
+            metavar="STORE",
+            help="Store of a broker whose queues are shared out: what waits in them; once for each broker.",
+        ),
+    ] = None,
     broker: BrokerOption = None,
 ) -> None:
     """Share out the queues anew through a recorded history: another strategy, more clients, more queues.
@@ -61,6 +87,9 @@ def what_if(
     the largest and smallest share, queues that nobody (`unowned`) or several (`shared`) would have had. Without
     options as it was, to compare with. Broadcasting groups share nothing out and are left out.
 
+    With --backlog also the messages that wait in the largest and in the smallest share by that measure, by the offsets
+    that the stores hold: what is even in queues need not be even in work. They are empty where a queue's are unknown.
+
     Example: `rocketlens what-if /data/logs --strategy CONSISTENT_HASH --more-clients 1`
     """
     from pipelines.answers.recorded.ownership_rows import rows_to_batches
@@ -68,9 +97,15 @@ def what_if(
     from rebalance.what_if import what_if as recompute
 
     history = replay_of(facts_in(run, source, broker, alone=True))
+    waiting = _backlog(run, backlog) if backlog else None
     try:
         rows = recompute(
-            history, strategy=strategy, params=params_of(param), more_clients=more_clients, more_queues=more_queues
+            history,
+            strategy=strategy,
+            params=params_of(param),
+            more_clients=more.more_clients,
+            more_queues=more.more_queues,
+            backlog=waiting,
         )
     except OverBudget as beyond:
         raise WrongUsage(f"--more-clients, --more-queues: {beyond}") from beyond
@@ -80,11 +115,43 @@ def what_if(
     run.emit(schema, rows_to_batches(schema, rows), brief=BRIEF)
 
 
+def _backlog(run: Run, stores: list[Path]) -> Backlog:
+    """The messages that wait for each group in each queue of the stores' brokers, where that is known.
+
+    Raises:
+        NotAStore, Unreadable: one sentence.
+        WrongUsage: a store that does not name its broker.
+    """
+    from pipelines.answers.lag.lag import store_lag
+    from rebalance.model.message_queue import MessageQueue
+
+    found: dict[tuple[str, MessageQueue], int] = {}
+    for path in stores:
+        store, known = known_store_at(run, path, NOTHING_SAID)
+        if known.broker_name is None:
+            raise WrongUsage(f"--backlog: {path} does not name its broker: no topic of its topics.json can be the one")
+        for row in store_lag(store, offsets_at(run, store, None), damage=run.damage):
+            if row.messages_behind is not None and row.messages_behind >= 0:
+                queue = MessageQueue(row.topic, known.broker_name, row.queue_id)
+                found[row.group, queue] = row.messages_behind
+    return found
+
+
 def _schema() -> pa.Schema:
     import pyarrow as pa
 
     instant = pa.timestamp("ms", "UTC")
-    counts = ("members", "queues", "moved_queues", "largest_share", "smallest_share", "unowned", "shared")
+    counts = (
+        "members",
+        "queues",
+        "moved_queues",
+        "largest_share",
+        "smallest_share",
+        "unowned",
+        "shared",
+        "largest_backlog",
+        "smallest_backlog",
+    )
     return pa.schema(
         [
             ("group", pa.string()),
