@@ -110,19 +110,18 @@ class IndexQuery:
         hits = _room(KEYS_AT_ONCE, max(0, min(max_num, self._cap)))
         for first in range(0, len(keys), KEYS_AT_ONCE):
             hashes = _hashes_of(topic, keys[first : first + KEYS_AT_ONCE])
-            order = np.argsort(hashes % self._newest_first[0][1]) if self._newest_first else np.arange(len(hashes))
             hits.found[:] = 0
-            self._select(hashes[order], order, begin_ms, end_ms, hits)
-            yield _in_order(hits, order, first)
+            self._select(hashes, begin_ms, end_ms, hits)
+            yield _by_key(hits, len(hashes), first)
 
-    def _select(self, hashes: Longs, order: Longs, begin_ms: int, end_ms: int, hits: KeyHits) -> None:
-        """Ask file by file; broken chains are reported in the order of the keys, whose rows `order` has."""
+    def _select(self, hashes: Longs, begin_ms: int, end_ms: int, hits: KeyHits) -> None:
+        """Ask file by file; broken chains are reported key by key."""
         broken: list[tuple[int, int, StoreFormatError]] = []
         for number, (opened, slots) in enumerate(self._newest_first):
             select_for_keys(opened.data, slots, hashes, begin_ms, end_ms, number, hits)
             for row in np.flatnonzero(hits.ending[: len(hashes)] != CHAIN_ENDED).tolist():
                 error = _broken_chain(opened, int(hits.ending[row]), int(hits.last[row]))
-                broken.append((int(order[row]), number, error))
+                broken.append((row, number, error))
             if opened.header["begin_timestamp_ms"] < begin_ms:
                 break
         for _, _, error in sorted(broken, key=lambda told: told[:2]):
@@ -135,14 +134,12 @@ def _room(keys: int, wanted: int) -> KeyHits:
     return KeyHits(*by_key, *(np.zeros(keys, np.int64) for _ in range(3)))
 
 
-def _in_order(hits: KeyHits, order: Longs, first: int) -> KeyEntries:
-    """What was found, by key: row i of the hits is of key `first + order[i]`."""
-    rows = np.argsort(order)
-    found = hits.found[rows]
-    starts = np.cumsum(found) - found
-    cells = np.repeat(rows * hits.places.shape[1] - starts, found) + np.arange(int(found.sum()))
-    key = first + np.repeat(np.arange(len(rows)), found)
-    return KeyEntries(key, *(column.ravel()[cells] for column in (hits.places, hits.files, hits.entry_nos)))
+def _by_key(hits: KeyHits, keys: int, first: int) -> KeyEntries:
+    """What was found for so many keys, of which that in row 0 is key `first`."""
+    found = hits.found[:keys]
+    is_found = np.arange(hits.places.shape[1]) < found[:, None]
+    key = first + np.repeat(np.arange(keys), found)
+    return KeyEntries(key, *(column[:keys][is_found] for column in (hits.places, hits.files, hits.entry_nos)))
 
 
 def _require_longs(begin_ms: int, end_ms: int) -> None:

@@ -29,8 +29,8 @@ PREV_AT = INDEX_ENTRY.offsets["prev_index_no"]
 
 CHAIN_ENDED, CHAIN_LOOPS, CHAIN_LEAVES_FILE = 0, 1, 2
 PROOF_ENTRIES = 16
-KEYS_AHEAD = 8
-"""So many keys before a slot's newest entry is read, and twice as many before the slot is, they are asked for."""
+KEYS_ABREAST, LINKS_AHEAD = 64, 6
+"""So many links of so many chains are asked for side by side, before the chains are walked one after another."""
 
 
 class EntryColumns(NamedTuple):
@@ -134,19 +134,34 @@ def hash_keys(texts: Bytes, ends: Longs, seed: int, hashes: Longs) -> None:
 
 
 @cached_njit(nogil=True, _nrt=False)
+def ask_for_chains(data: Bytes, hash_slots: int, key_hashes: Longs, links: Longs) -> None:
+    """Ask for the cache lines that the first entries of some chains lie in; `links` is room for an entry of each."""
+    entries_at, last_slot = HEADER_SIZE + hash_slots * SLOT_SIZE, len(data) - SLOT_SIZE
+    for row in range(len(key_hashes)):
+        prefetch(data, HEADER_SIZE + key_hashes[row] % hash_slots * SLOT_SIZE)
+    for row in range(len(key_hashes)):
+        slot_at = HEADER_SIZE + key_hashes[row] % hash_slots * SLOT_SIZE
+        links[row] = load_int(data, slot_at) if slot_at <= last_slot else 0
+        prefetch(data, entries_at + links[row] * ENTRY_SIZE)
+    for _ in range(LINKS_AHEAD):
+        for row in range(len(key_hashes)):
+            at = entries_at + links[row] * ENTRY_SIZE
+            if links[row] > 0 and at + ENTRY_SIZE <= len(data):
+                links[row] = load_int(data, at + PREV_AT)
+                prefetch(data, entries_at + links[row] * ENTRY_SIZE)
+
+
+@cached_njit(nogil=True, _nrt=False)
 def select_for_keys(
     data: Bytes, hash_slots: int, key_hashes: Longs, begin_ms: int, end_ms: int, file: int, hits: KeyHits
 ) -> None:
-    """`select_entries` of one file for each key that wants more; keys in the order of their slots are fastest."""
+    """`select_entries` of one file for each key that wants more. How a chain ended is told last, so there is room."""
     places, entry_nos, files, found, ending, last = hits
-    entries_at, wanted = HEADER_SIZE + hash_slots * SLOT_SIZE, places.shape[1]
+    wanted = places.shape[1]
     for row in range(len(key_hashes)):
-        if row + 2 * KEYS_AHEAD < len(key_hashes):
-            prefetch(data, HEADER_SIZE + key_hashes[row + 2 * KEYS_AHEAD] % hash_slots * SLOT_SIZE)
-        if row + KEYS_AHEAD < len(key_hashes):
-            slot_at = HEADER_SIZE + key_hashes[row + KEYS_AHEAD] % hash_slots * SLOT_SIZE
-            if slot_at + SLOT_SIZE <= len(data):
-                prefetch(data, entries_at + load_int(data, slot_at) * ENTRY_SIZE)
+        if row % KEYS_ABREAST == 0:
+            abreast = slice(row, min(row + KEYS_ABREAST, len(key_hashes)))
+            ask_for_chains(data, hash_slots, key_hashes[abreast], ending[abreast])
         ending[row], before = CHAIN_ENDED, found[row]
         if before < wanted:
             found[row], ending[row], last[row], _ = select_entries(
