@@ -19,6 +19,8 @@ from tests.lake_faults.world import World, content
 pytestmark = pytest.mark.spark
 ROCKETLENS = (sys.executable, "-c", "import sys; from pipelines.cli.app import main; sys.exit(main())")
 TIMEOUT_S = 900
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For Java processes that end after some seconds: what they spend on better code is not earned back."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Pop
     folder = tmp_path_factory.mktemp("cluster")
     running = subprocess.Popen(
         [*ROCKETLENS, "cluster", "--workers", "2", "--cores", "1", "--port", "0"],
-        env={**os.environ, "TMPDIR": str(folder)},
+        env={**os.environ, **SHORT_LIVED, "TMPDIR": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -50,7 +52,8 @@ def printed(running: subprocess.Popen[str]) -> str:
 
 
 def ingest(*command: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, **SHORT_LIVED}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def wait_for(ingesting: subprocess.Popen[str]) -> None:
