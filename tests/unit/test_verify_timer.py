@@ -338,6 +338,15 @@ def test_a_timer_log_file_of_another_size_stops_the_broker(root: Path, number: i
     assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
 
 
+def test_bytes_that_timercheck_says_were_flushed_are_named_where_they_are_zeros(root: Path) -> None:
+    units = ROW * TIMER_UNIT.size
+    overwrite(root / LOG, units, bytes(LOG_BYTES - units))
+    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
+    flushed = TIMER_CHECK.unpack((root / CHECK).read_bytes())["last_flush_position"]
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_check_wrong")
+    assert found.places[1:] == (Place(LOG, units, flushed - units),)
+
+
 def test_a_single_timer_log_file_of_another_size_is_told_by_the_setting_or_by_timercheck(root: Path) -> None:
     said, cut = {"mappedFileSizeTimerLog": str(LOG_BYTES)}, ROW * TIMER_UNIT.size + LONG
     assert forecast(*opened(root, "5.3.1", config=said)).outcome.starts

@@ -341,9 +341,10 @@ def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_en
         yield _check_finding("last_read_time_ms", read_ms, f"timercheck: written at {written_ms} (timestamp_ms)")
     at_file_end = flushed == log.file_end and flushed - log.end < MOST_BLANK
     if knows_end and not (0 <= flushed <= log.end or at_file_end):
-        yield _check_finding(FLUSHED, flushed, f"timer log: ends at {log.end}")
+        lost = [log.place(log.end, flushed - log.end)] if log.end < flushed <= log.file_end else []
+        yield _check_finding(FLUSHED, flushed, f"timer log: ends at {log.end}", *lost)
 
 
-def _check_finding(name: str, value: int, other: str) -> Finding:
+def _check_finding(name: str, value: int, other: str, *places: Place) -> Finding:
     place = Place("config/timercheck", TIMER_CHECK.offsets[name], 8)
-    return Finding("timer_check_wrong", Span(), (place,), 1, (f"timercheck: {name} {value}", other))
+    return Finding("timer_check_wrong", Span(), (place, *places), 1, (f"timercheck: {name} {value}", other))
