@@ -81,7 +81,7 @@ class StoreReader(DataSourceReader):
         self.unread: dict[str, str] = {}
         self.cut: set[str] = set()
         self._log_end = 0
-        self._log_folders: set[Path] | None = None
+        self._listed: Store | None = None
         if "store" not in self.options:
             raise ValueError('the option "store" is missing: the store root to read')
 
@@ -143,19 +143,20 @@ class StoreReader(DataSourceReader):
 
         reached = max(until, self._log_end)
         if (pc.max(places).as_py() or 0) >= reached:
-            may_be = pc.and_(pc.greater_equal(places, reached), pc.less(places, self._log_room()))
-            if pc.any(may_be).as_py():
-                self._log_end = log_end_from(self.store(), reached)
+            store, room = self._listed_log()
+            if pc.any(pc.and_(pc.greater_equal(places, reached), pc.less(places, room))).as_py():
+                self._log_end = log_end_from(store, reached)
         return self._log_end
 
-    def _log_room(self) -> int:
-        """After the last byte that the files of the log have room for by now. The store is listed once for it."""
-        if self._log_folders is None:
-            store = self.store()
-            self._log_folders = {*store.commitlog_folders, *(file.path.parent for file in store.commitlog)}
-        numbered = (path for folder in self._log_folders for path in folder.iterdir() if path.name.isdigit())
-        newest = max(numbered, key=lambda path: int(path.name), default=None)
-        return 0 if newest is None else int(newest.name) + newest.stat().st_size
+    def _listed_log(self) -> tuple[Store, int]:
+        """The store, listed again only where its log has another file by now, and the byte after all that the files of
+        the log have room for."""
+        if self._listed is None:
+            self._listed = self.store()
+        room = _room(self._listed)
+        if room != max(((file.base_offset or 0) + file.size for file in self._listed.commitlog), default=0):
+            self._listed = self.store()
+        return self._listed, room
 
     def note_cut(self, piece: Piece) -> None:
         """Keep that the file of a piece holds more than was read of it."""
@@ -201,6 +202,14 @@ class StoreReader(DataSourceReader):
             return int(text)
         except ValueError:
             raise ValueError(f"option {option}: a whole number is expected, not {text!r}") from None
+
+
+def _room(store: Store) -> int:
+    """The byte after all that the files have room for that are in the folders of a store's log now."""
+    folders = {*store.commitlog_folders, *(file.path.parent for file in store.commitlog)}
+    numbered = (path for folder in folders for path in folder.iterdir() if path.name.isdigit())
+    newest = max(numbered, key=lambda path: int(path.name), default=None)
+    return 0 if newest is None else int(newest.name) + newest.stat().st_size
 
 
 def table_of(name: str) -> Table:
