@@ -20,6 +20,9 @@ from pipelines.lake.lake import Lake
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+WITHOUT_FILES = {"ext_units", "compacted_messages"}
+"""The broker of this store kept no ext units and no compacted topics: no partition, so nothing is made or checked."""
+
 TRUTH = Path(__file__).resolve().parents[2] / "demo" / "5.3.3-clean" / "truth"
 
 
@@ -63,11 +66,11 @@ def test_a_clean_store_is_green_but_for_its_dead_letters_and_says_what_it_holds(
     outcome = materialize_everything(defs, instance, lakehouse)
     graph = defs.resolve_asset_graph()
     every_check = {(key.asset_key.to_user_string(), key.name) for key in graph.asset_check_keys}
-    assert set(outcome.checks) == every_check
+    assert set(outcome.checks) == {(asset, name) for asset, name in every_check if asset not in WITHOUT_FILES}
     assert outcome.failed_checks == []
     assert outcome.warnings == ["retry_chains.no_dead_letter"]  # CG_failing gave up eleven messages
     made = set(outcome.assets)
-    assert made == {key.to_user_string() for key in graph.materializable_asset_keys}
+    assert made == {key.to_user_string() for key in graph.materializable_asset_keys} - WITHOUT_FILES
     lag_equals_what_the_broker_said(lakehouse.lake())
     materialization = instance.get_latest_materialization_event(dg.AssetKey("lag"))
     assert materialization is not None
