@@ -33,6 +33,13 @@ ZONE_STEP_MS: Annotated[int, Why("time zones differ by quarters of an hour", "th
 ZONE_TOLD_MS: Annotated[
     int, Why("a line that prints an instant is written within this time of it", "RebalancePushImpl#messageQueueChanged")
 ] = 60_000
+CPP_PULL_IDLE_MS: Annotated[
+    int,
+    Why(
+        "a C++ client logs for how much longer than this nothing was pulled",
+        "PullRequest::isPullRequestExpired of C++ clients 1.2.5 to 2.2.0",
+    ),
+] = 120_000
 REGISTERS_MS: Annotated[int, Why("a consumer registers with a broker within this time of its start", JUDGED)] = 60_000
 CLOCK_APART_MS: Annotated[
     int, Why("clocks are said to differ from here on; networks and garbage collection make up less", JUDGED)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance.model import budget
+from rebalance.model.timing import CPP_PULL_IDLE_MS
 from rebalance.readers.logs.lines.boost import BOOST_START, boost_line
 from rebalance.readers.logs.lines.logrus import LOGRUS_START, logrus_line
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK, SECOND_TEXT, UNKNOWN_ZONE, Second, StampReader
@@ -18,11 +19,6 @@ _MAX_SAMPLES = 256
 _MAX_HEADS = 65_536
 _MAX_WAITING = 50_000
 _VERSION_BUMPED, _PULL_EXPIRED = "version_bumped", "cpp_pull_expired"
-PULL_IDLE_MS = 120_000
-"""MAX_PULL_IDLE_TIME of the C++ client: it says for how long more than that nothing was pulled.
-
-Source: src/consumer/PullRequest.cpp#isPullRequestExpired of apache/rocketmq-client-cpp v1.2.5 - v2.2.0.
-"""
 
 
 _Found = tuple[Template, tuple[str, ...]]
@@ -190,7 +186,7 @@ class LogReader:
             if template.name == _VERSION_BUMPED:
                 self._stamps.learn_zone(line, int(fields[2]))
             elif template.name == _PULL_EXPIRED:
-                self._stamps.learn_zone(line, int(fields[1]) + int(fields[2]) + PULL_IDLE_MS)
+                self._stamps.learn_zone(line, int(fields[1]) + int(fields[2]) + CPP_PULL_IDLE_MS)
             self.summary.recognised += 1
             counts = self.summary.templates
             counts[template.name] = counts.get(template.name, 0) + 1
