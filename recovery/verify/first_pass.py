@@ -18,10 +18,10 @@ from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import TopicLives
-from recovery.scan.intervals import Longs, found_at
+from recovery.scan.intervals import Longs
 from recovery.scan.log_access import LogAccess
 from recovery.scan.scan_ahead import at_once
-from recovery.verify.checks.index.index import LeftEntries
+from recovery.verify.checks.index.context import LeftEntries
 from recovery.verify.queue_columns import NO_MESSAGES, LeftQueue, queue_messages
 from recovery.verify.settle.database_spool import Spool, spool_of
 from recovery.verify.settle.index_entries import Chains, last_written, read_chains, read_places
@@ -35,10 +35,6 @@ from recovery.verify.settle.second_pass import gather
 
 WORTH_A_PART = 1 << 26
 Parts = Sequence[Sequence[Part]]
-
-
-class SettledInVain(Exception):
-    """Entries were compared with a time that proved not to be the one their file begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +148,6 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     """Everything that the first pass did not settle, with the records that it speaks of.
 
     Messages of former lives are left out, but for those that a unit points to.
-
-    Raises SettledInVain.
     """
     start = log_start(store.commitlog)
     end = seen.end if seen.records else start
@@ -173,7 +167,6 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
         places=np.unique(np.concatenate([np.empty(0, np.int64), *noted])),
         queues={key for key, queue in queues.items() if queue.is_whole},
     )
-    _assert_begins(files, log)
     own = queue_messages(log) if any(len(each.units.queue_offset) for each in queues.values()) else {}
     ends = [
         place for key, each in every.items() if (place := each.last_end(end, own.get(key, NO_MESSAGES))) is not None
@@ -209,7 +202,8 @@ def _left_entries(
         broken = [] if of_file is None else [of_file.broken]
         numbers = np.unique(np.concatenate([ends, *live, *broken]))
         ends_before_ms = entries.before_ms, entries.last_before_ms
-        yield entries.name, LeftEntries(entries.entries, numbers, expired, ends_before_ms, of_file)
+        since_ms = entries.begin_ms if files.settles else None
+        yield entries.name, LeftEntries(entries.entries, numbers, expired, ends_before_ms, since_ms, of_file)
 
 
 def _chains_ahead(pool: ThreadPoolExecutor, files: Files) -> Iterator[Chains | None]:
@@ -235,15 +229,3 @@ def _live(entries: FileEntries, least: int, first: int, end: int) -> Longs:
         numbers = np.empty(count, np.int64)
         live_entries(entries.file.data, entries.file.entry_at(0), first, end, least, numbers)
     return numbers[:count]
-
-
-def _assert_begins(files: Files, log: LogColumns) -> None:
-    """The records that index files begin with are what their entries' seconds were counted from."""
-    for entries in files.index if files.compares_index and files.settles else ():
-        place = read_places(entries.file, np.array([1] if entries.entries else [], np.int64))
-        row, is_record = found_at(log.messages.physical_offset, place)
-        begin_ms = entries.file.header["begin_timestamp_ms"]
-        if is_record.any():
-            begin_ms = int(log.messages.store_timestamp_ms[row[0]])
-        if entries.entries and begin_ms != entries.begin_ms:
-            raise SettledInVain(entries.name)

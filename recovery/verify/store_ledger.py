@@ -27,7 +27,7 @@ from recovery.verify.checks.queue.batch import written_units
 from recovery.verify.checks.queue.compared import Compared, LogFacts
 from recovery.verify.checks.queue.queue import OFFSET_TAKEN, absent_kinds
 from recovery.verify.findings.kinds import KINDS
-from recovery.verify.first_pass import SettledInVain, files_of, first_pass
+from recovery.verify.first_pass import files_of, first_pass
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline, QueueTrace
 from recovery.verify.verify import QueueSide, QueueSides, queue_sides
@@ -105,12 +105,7 @@ def ledger_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline) 
     """The ledger after the first pass over the log."""
     if files.unread is not None:
         return StoreLedger(tuple(_unread(seen, files.unread)), TopicLives())
-    try:
-        sides = queue_sides(store, known, files, seen)
-    except SettledInVain:
-        files = files_of(store, known, settles=False)
-        seen = first_pass(store, known, files)
-        sides = queue_sides(store, known, files, seen)
+    sides = queue_sides(store, known, files, seen)
     living = _Living(store, files, seen, sides)
     found = [*living.queues(), *_former(sides.lives)]
     return StoreLedger(tuple(sorted(found, key=lambda q: (q.topic, q.queue_id, q.life))), sides.lives)

@@ -34,7 +34,7 @@ from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
 from recovery.verify.checks.epochs import check_epochs
 from recovery.verify.checks.files import check_files
-from recovery.verify.checks.index.context import IndexContext
+from recovery.verify.checks.index.context import IndexContext, SettledInVain
 from recovery.verify.checks.index.index import check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log.head import cleaner_traces, missing_head
@@ -49,7 +49,7 @@ from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.checks.timer import LogSide
 from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
-from recovery.verify.first_pass import SettledInVain, files_of, first_pass, left_of
+from recovery.verify.first_pass import files_of, first_pass, left_of
 from recovery.verify.queues_beside_log import QueuesBesideLog
 from recovery.verify.settle.index_entries import read_places
 from recovery.verify.settle.log_columns import LogColumns
@@ -115,7 +115,7 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
 
 
 def queue_sides(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> QueueSides:
-    """The queues beside the log after the first pass over it. Raises SettledInVain."""
+    """The queues beside the log after the first pass over it."""
     with StoreQueues(store, on_damage="collect") as queues:
         return _Verify(store, known, files, seen, queues).sides()
 

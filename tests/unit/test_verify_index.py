@@ -62,6 +62,17 @@ def test_the_store_time_of_a_record_that_its_crc_refuses_judges_no_index(tmp_pat
     assert "record_crc_wrong" in {found.kind for found in findings_of(root)}
 
 
+def test_no_time_of_an_entry_is_wrong_where_nothing_has_the_files_first_one(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[0]
+    begin, first_hash = INDEX_HEADER.offsets["begin_timestamp_ms"], ENTRIES_AT + INDEX_ENTRY.size
+    overwrite(path, begin, bytes(LONG))
+    overwrite(path, first_hash, bytes([path.read_bytes()[first_hash] ^ 0x40]))
+    found = findings_of(root)
+    assert "index_time_wrong" not in {each.kind for each in found}
+    assert Place(f"index/{path.name}", begin, LONG) in [place for each in found for place in each.places]
+
+
 def test_the_slots_of_entries_are_told_in_any_order(built: StoreBuilder) -> None:
     store, _ = opened(built.finish(), VERSION, SETTINGS)
     (file, *_) = open_index(store.index)

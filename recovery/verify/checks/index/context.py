@@ -1,10 +1,11 @@
-"""What the rules about index files need besides the files."""
+"""What the rules about index files need besides the files, and what is left for them of each file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recovery.scan.intervals import Intervals
+from recovery.scan.intervals import Intervals, Longs
+from recovery.verify.settle.index_entries import Chains
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
 
 
@@ -23,3 +24,24 @@ class IndexContext:
     clean_exit: bool
     counts_puts: bool
     indexes_tags: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeftEntries:
+    """What is left of one index file: entries by number, rising, the first and the last of `count` among them.
+
+    `expired` entries are of messages before the log; they are left out, too. `ends_before_ms`: the end time of the file
+    before it, as its header and its last message have it. `settled_since_ms`: what the seconds of settled entries were
+    counted from, None where none is settled. `chains` is None for a file that is not of its full size.
+    """
+
+    count: int
+    numbers: Longs
+    expired: int
+    ends_before_ms: tuple[int, int]
+    settled_since_ms: int | None
+    chains: Chains | None
+
+
+class SettledInVain(Exception):
+    """Entries were compared with a time that proved not to be the one their file begins with."""

@@ -61,6 +61,8 @@ def header_findings(
     latest_ms = context.latest_ms + LOST_MESSAGES_MS if context.latest_ms else LONG_MAX
     if should.get("end_timestamp_ms", 0) is None and file.header["end_timestamp_ms"] > latest_ms:
         wrong.append("end_timestamp_ms")
+    if len(entries) and file.header["begin_timestamp_ms"] <= 0 and "begin_timestamp_ms" not in wrong:
+        wrong.append("begin_timestamp_ms")  # it is set with the first entry
     half_put = set() if context.clean_exit else _half_put(file, entries, should)
     wrong = [name for name in wrong if name not in half_put]
     fields = list(INDEX_HEADER.offsets)

@@ -16,7 +16,7 @@ from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
-from recovery.verify.checks.index.context import IndexContext
+from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
 from recovery.verify.checks.index.header import counts_by_slots, header_findings, untold_fields
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
@@ -37,21 +37,6 @@ SHORTEST_OVERWRITTEN = 3
 """So many entries in a row that break the chains were not damaged one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftEntries:
-    """What is left of one index file: entries by number, rising, the first and the last of `count` among them.
-
-    `expired` entries are of messages before the log; they are left out, too. `ends_before_ms`: the end time of the file
-    before it, as its header and its last message have it. `chains` is None for a file that is not of its full size.
-    """
-
-    count: int
-    numbers: Longs
-    expired: int
-    ends_before_ms: tuple[int, int]
-    chains: Chains | None
-
-
 @dataclass(slots=True)
 class _Seen:
     """What the files hold of the keys, as rows of ExpectedKeys; filled file by file."""
@@ -63,7 +48,10 @@ class _Seen:
 
 
 def check_index(opened: Sequence[OpenIndex], left: Mapping[str, LeftEntries], context: IndexContext) -> Judgement:
-    """Every disagreement of the index files, given in name order, with the log; `left` by a file's name."""
+    """Every disagreement of the index files, given in name order, with the log; `left` by a file's name.
+
+    Raises SettledInVain.
+    """
     findings: list[Finding] = []
     explained: list[Explained] = []
     owed = _owed(context.keys)
@@ -102,7 +90,7 @@ def _file_findings(
     seen.blamed_hashes.append(entries.key_hash[nothing])
     damaged = wrong | nothing if not (wrong | nothing).all() else np.zeros(len(entries), np.bool_)
     times = (
-        _times_wrong(file, entries, context, left.ends_before_ms, knows_first=not damaged[:1].any())
+        _times_wrong(file, entries, context, left, knows_first=not damaged[:1].any())
         & has_key
         & ~context.doubtful_times.hold(entries.physical_offset)
     )
@@ -135,20 +123,28 @@ def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
 
 
 def _times_wrong(
-    file: OpenIndex, entries: Entries, context: IndexContext, ends_before: tuple[int, int], *, knows_first: bool
+    file: OpenIndex, entries: Entries, context: IndexContext, left: LeftEntries, *, knows_first: bool
 ) -> Mask:
-    """Entries whose seconds are not those of their record; the first one may count from the previous file's end.
+    """Entries whose seconds are not those of their record; the first one may count from the previous file's end. None
+    where neither the first record nor the header has the time that the file begins with.
 
     `knows_first`: the first entry is not damaged itself, so that its record begins the file's time.
+
+    Raises SettledInVain.
     """
+    nothing = np.zeros(len(entries), np.bool_)
     if not len(entries):
-        return np.zeros(0, np.bool_)
+        return nothing
     stored = context.messages.store_timestamp_ms[entries.record] if len(context.messages.topic) else entries.record
     is_sure = knows_first and entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
     begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
-    seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1) if begin > 0 else np.zeros(len(stored), np.int64)
+    if left.settled_since_ms not in (None, begin):
+        raise SettledInVain(name_of(file))
+    if begin <= 0:
+        return nothing
+    seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1)
     wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)
-    first = {seconds_since(int(stored[0]), since) for since in (begin, *ends_before)}
+    first = {seconds_since(int(stored[0]), since) for since in (begin, *left.ends_before_ms)}
     wrong[0] = bool(entries.is_record[0]) and int(entries.time_diff_s[0]) not in first
     return wrong
 
