@@ -109,10 +109,7 @@ def _of_group(
             owners = _owners(members, shares, queues)
             moved = sum(bool(before) and before.get(queue) != owners[queue] for queue in queues)
             row = _row(history.group, topic, epoch, strategy.name, shares, owners, moved)
-            if waiting is not None:
-                sums = [sum(waiting[queue] for queue in share) for share in shares]
-                row = replace(row, largest_backlog=max(sums), smallest_backlog=min(sums))
-            yield row
+            yield row if waiting is None else _with_backlogs(row, shares, waiting)
             before = owners
 
 
@@ -123,6 +120,15 @@ def _waiting(
     if any((group, queue) not in backlog for queue in known):
         return None
     return {queue: backlog.get((group, queue), 0) for queue in queues}
+
+
+def _with_backlogs(row: WhatIfRow, shares: list[list[MessageQueue]], waiting: Mapping[MessageQueue, int]) -> WhatIfRow:
+    """The row with the backlogs of its shares; without them where a share has a queue of which nothing is known, as a
+    list that is configured may."""
+    if any(queue not in waiting for share in shares for queue in share):
+        return row
+    sums = [sum(waiting[queue] for queue in share) for share in shares]
+    return replace(row, largest_backlog=max(sums), smallest_backlog=min(sums))
 
 
 def _with_more(queues: list[MessageQueue], more: int) -> list[MessageQueue]:

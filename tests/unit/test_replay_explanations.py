@@ -248,6 +248,9 @@ def test_what_waits_is_shared_out_with_the_queues(handed_over: Record) -> None:
     assert [(row.largest_backlog, row.smallest_backlog) for row in circle] == [(123, 123), (103, 20), (123, 123)]
     crowded = what_if(replay, strategy="AVG", more_clients=4, more_queues=1, backlog=waiting)
     assert {(row.largest_backlog, row.smallest_backlog) for row in crowded} == {(100, 0)}
+    of_another_topic = {"messageQueueList": [["OTHER", "broker-a", 0]]}
+    configured = what_if(replay, strategy="CONFIG", params=of_another_topic, backlog=waiting)
+    assert {(row.largest_backlog, row.smallest_backlog) for row in configured} == {(None, None)}
     waiting.popitem()
     assert {row.largest_backlog for row in what_if(replay, backlog=waiting)} == {None}
 
