@@ -98,7 +98,7 @@ def _log_sizes(store: Store, known: StoreKnowledge, files: Sequence[StoreFile]) 
         if file.size != size and any(one.size for one in files):
             start, end = sorted((file.size, size))
             place = Place(relative(store, file), start, end - start)
-            evidence = (f"file: {file.size} bytes", f"mappedFileSizeTimerLog: {size} bytes")
+            evidence = (f"file: {file.size} bytes", f"expected: {size} bytes (mappedFileSizeTimerLog)")
             yield Finding("timer_log_size_wrong", Span(), (place,), 1, evidence)
 
 

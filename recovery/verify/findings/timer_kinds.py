@@ -31,10 +31,11 @@ TIMER_KINDS: dict[str, Kind] = {
         "Every file of the timer log has the size that mappedFileSizeTimerLog says.",
         "TimerMessageStore#load is false: the broker does not start, but with timerWheelEnable=false, when no timer of "
         "any delay is taken in or delivered. Since 5.1.3 an empty last file is deleted.",
-        "Copy the store. Where all files have one size, start with it as mappedFileSizeTimerLog. Else put a copy of "
-        "timerlog/, timerwheel and config/timercheck of one moment in place, from a backup: what was delivered after "
-        "that moment is delivered again. Do not give the file its size with zeros: behind a unit that was cut in two "
-        "waiting timers would never be delivered. " + SEND_AGAIN,
+        "Copy the store. Where there are several files, all of one size, start with it as mappedFileSizeTimerLog. "
+        "Otherwise, and where there is a single file, which may have been cut, put a copy of timerlog/, timerwheel and "
+        "config/timercheck of one moment in place, from a backup: what was delivered after that moment is delivered "
+        "again. Do not give a file its size with zeros: after a unit that was cut in two, waiting timers would never "
+        "be delivered. " + SEND_AGAIN,
     ),
     "timer_wheel_missing": Kind(
         "warning",
