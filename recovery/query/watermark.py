@@ -29,7 +29,7 @@ SETTLES_S = 0.3
 LOOK_AGAIN_S = 0.05
 APPENDED = 2
 """A broker appends to the newest file of a log, or to the one before it: it makes the next file ahead."""
-NOWHERE = Pointer(-1, 0)
+NOWHERE = Pointer(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,24 @@ def watermark(store: Store) -> Watermark:
     no message, wherever it leads.
     """
     newest = _newest_unit(store)
-    end = log_end_from(store, newest.physical_offset + newest.msg_size)
-    dispatched_to = max(0, newest.physical_offset + newest.msg_size)
+    dispatched_to = newest.physical_offset + newest.msg_size
+    end = log_end_from(store, dispatched_to)
     if dispatched_to < end and _is_written_to(store):
         return Watermark(max(newest.physical_offset, store.log_start), end, dispatched_to)
     return Watermark(end, end, dispatched_to)
 
 
+def waits_for_dispatch(store: Store) -> bool:
+    """Whether the log goes on after the newest message that a queue has: a start dispatches what follows."""
+    newest = _newest_unit(store)
+    dispatched_to = max(newest.physical_offset + newest.msg_size, store.log_start)
+    return dispatched_to < log_end_from(store, dispatched_to)
+
+
 def dispatched_before(store: Store) -> int:
     """A place before which every message is in its queue and in the index: where the newest one starts that any queue
     has. 0 where no queue has any."""
-    return max(0, _newest_unit(store).physical_offset)
+    return _newest_unit(store).physical_offset
 
 
 def summary_before(queue: Queue, summary: QueueSummary, until: int, log_end: int) -> QueueSummary:

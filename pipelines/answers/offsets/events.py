@@ -24,7 +24,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
 from recovery.query.next_pull import PullAnswer, next_pull
-from recovery.query.watermark import watermark
+from recovery.query.watermark import waits_for_dispatch
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import LogAccess
 
@@ -73,8 +73,7 @@ def events_of(
         found = offset_events(record, copies, list(moved_records(queues, log)), ends)
         if not copies:
             return found
-        mark = watermark(store)
-        return [*found, *next_pulls(copies[-1], ends, known.version, may_grow=mark.dispatched_to < mark.log_end)]
+        return [*found, *next_pulls(copies[-1], ends, known.version, may_grow=waits_for_dispatch(store))]
 
 
 def _tables_of(store: Store, damage: DamageSink) -> Iterator[SavedTable]:
