@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -207,9 +208,16 @@ class StoreReader(DataSourceReader):
 def _room(store: Store) -> int:
     """The byte after all that the files have room for that are in the folders of a store's log now."""
     folders = {*store.commitlog_folders, *(file.path.parent for file in store.commitlog)}
-    numbered = (path for folder in folders for path in folder.iterdir() if path.name.isdigit())
-    newest = max(numbered, key=lambda path: int(path.name), default=None)
-    return 0 if newest is None else int(newest.name) + newest.stat().st_size
+    room = 0
+    for folder in folders:
+        with suppress(OSError):  # a folder that is not there, or a file that went: it holds nothing
+            newest = max((path for path in folder.iterdir() if path.name.isdigit()), key=_number, default=None)
+            room = room if newest is None else max(room, _number(newest) + newest.stat().st_size)
+    return room
+
+
+def _number(path: Path) -> int:
+    return int(path.name)
 
 
 def table_of(name: str) -> Table:
