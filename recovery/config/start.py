@@ -51,7 +51,8 @@ class ConfigStart:
         refused: the first whose false result stops the broker.
         has_files: config/ tells that a broker ran here; without it the store's classes are looked at by themselves, and
             nothing counts as missing.
-        calculates_bit_maps: enableCalcFilterBitMap is set; filter_shape: of the bit maps, None where it was not said.
+        calculates_bit_maps: enableCalcFilterBitMap is set.
+        filter_shape: bits of a bit map, and those that one filter sets; None where no setting says them.
         store_fails: the store's own load() stops the broker, for whatever reason but its delayOffset.json.
     """
 
@@ -166,7 +167,13 @@ def config_start(
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
     return ConfigStart(
-        version, loads, refused, losses, has_files, settings.enable_calc_filter_bit_map, filter_shape(settings)
+        version,
+        loads,
+        refused,
+        losses,
+        has_files,
+        calculates_bit_maps=settings.enable_calc_filter_bit_map,
+        filter_shape=filter_shape(settings),
     )
 
 

@@ -24,8 +24,7 @@ from recovery.rules.versions import BrokerVersion
 
 BITS_OF_A_BYTE = 8
 MOST_PERCENT = 100
-DEFAULT_FILTER = 32, 20
-"""expectConsumerNumUseFilter and maxErrorRateOfBloomFilter where they were not set."""
+UNSET = StoreSettings()
 Shape = tuple[int, int]
 MOST_REMEMBERED = 1 << 16
 SQL92 = "SQL92"
@@ -86,12 +85,16 @@ def filter_shape(settings: StoreSettings) -> Shape | None:
     None with the defaults of both, which nobody need have said, and with a rate of which no filter can be made.
     Source: BloomFilter#<init>, ConsumerFilterManager#<init> @5.3.3.
     """
-    expected, percent = settings.expect_consumer_num_use_filter, settings.max_error_rate_of_bloom_filter
-    if (expected, percent) == DEFAULT_FILTER or not percent < MOST_PERCENT:
+    expected, percent = _filter_settings(settings)
+    if (expected, percent) == _filter_settings(UNSET) or percent >= MOST_PERCENT:
         return None
     rate = percent / MOST_PERCENT
     bits = ceil(expected * (log(1 / rate) / log(2)) * (log(e) / log(2)))
     return ceil(bits / BITS_OF_A_BYTE) * BITS_OF_A_BYTE, ceil(log(rate) / log(0.5))
+
+
+def _filter_settings(settings: StoreSettings) -> tuple[int, int]:
+    return settings.expect_consumer_num_use_filter, settings.max_error_rate_of_bloom_filter
 
 
 def bits_of(filters: Sequence[ConsumerFilter], version: BrokerVersion, own_shape: Shape | None = None) -> FilterBits:

@@ -20,7 +20,6 @@ from recovery.rules.versions import BrokerVersion
 DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 CONSUME_QUEUE_UNIT_SIZE = 20
 ROCKSDB_STORE = "defaultrocksdb"
-BOTH_STORES = "default;defaultRocksDB"
 MOST_CONF_BYTES = 1 << 22
 FORMER_NAMES = {
     "mapedFileSizeCommitLog": "mappedFileSizeCommitLog",
@@ -87,7 +86,7 @@ class StoreSettings:
     transfer_offset_json_to_rocksdb: bool = _setting("transferOffsetJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2))
     rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
     combine_cq_max_extra_search_commit_log_files: int = _setting("combineCQMaxExtraSearchCommitLogFiles", 3, (5, 4, 0))
-    combine_cq_loading_cq_types: str = _setting("combineCQLoadingCQTypes", BOTH_STORES, (5, 4, 0))
+    combine_cq_loading_cq_types: str = _setting("combineCQLoadingCQTypes", "default;defaultRocksDB", (5, 4, 0))
     combine_cq_prefer_cq_type: str = _setting("combineCQPreferCQType", "default", (5, 4, 0))
     combine_assign_offset_cq_type: str = _setting("combineAssignOffsetCQType", "default", (5, 4, 0))
     use_separate_store_path_for_rocksdb_cq: bool = _setting("useSeparateStorePathForRocksdbCQ", False, (5, 5, 0))
@@ -207,12 +206,13 @@ class StoreSettings:
     @property
     def combines_queues_otherwise(self) -> list[str]:
         """RocketMQ's names of settings by which both stores of queues are combined in another way than by default."""
-        combined = {
-            "combineCQLoadingCQTypes": (self.combine_cq_loading_cq_types, BOTH_STORES),
-            "combineCQPreferCQType": (self.combine_cq_prefer_cq_type, "default"),
-            "combineAssignOffsetCQType": (self.combine_assign_offset_cq_type, "default"),
-        }
-        return [name for name, (value, default) in combined.items() if value.lower() != default.lower()]
+        deciding = ("combineCQLoadingCQTypes", "combineCQPreferCQType", "combineAssignOffsetCQType")
+        return [name for name in deciding if self._differs(_BY_JAVA_NAME[name])]
+
+    def _differs(self, declared: dataclasses.Field[Any]) -> bool:
+        """Whether a setting that is a word is not its default, in whatever case it is written."""
+        value, default = getattr(self, declared.name), declared.metadata["default"]
+        return str(value).lower() != str(default).lower()
 
     @property
     def opens_queue_database(self) -> bool:
