@@ -131,15 +131,17 @@ def topics_told(logs: Sequence[Path], root: Path, said: Said) -> TopicsTold:
 
     Raises RocketlensError: a path that is not there, or no store.
     """
-    from pipelines.cli.frame.call.topic_logs import with_logs
-    from recovery.knowledge.knowledge import knowledge_of, open_known
+    from pipelines.cli.frame.call.topic_logs import lines_told
+    from pipelines.recordings.topic_log import topic_events
+    from recovery.knowledge.inference import broker_name_in
+    from recovery.knowledge.knowledge import open_known
 
     run = Gathered(Format.JSON, None, None)
     if not logs:
         return TopicsTold((), (), ())
     with sentences():
-        known = knowledge_of(open_known(root, said), said)
-        events = with_logs(run, known, logs).topic_events
+        own = said.broker_name or broker_name_in(open_known(root, said))
+        events = tuple(topic_events(lines_told(run, logs, own)))
     return TopicsTold(events, tuple(run.sentences), tuple(run.notes))
 
 

@@ -61,8 +61,13 @@ def infer(
         facts.append(
             Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
         )
-    own_name = broker_named_by(
+    own_name = broker_name_in(store)
+    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be, broker_name=own_name)
+
+
+def broker_name_in(store: Store) -> str | None:
+    """The broker's name as its topics.json tells it; None where it does not."""
+    return broker_named_by(
         (topic.topic, topic.perm, (topic.read_queue_nums, topic.write_queue_nums))
         for _, topic in read_topics(store.config, on_damage="collect")
     )
-    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be, broker_name=own_name)
