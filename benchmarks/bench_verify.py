@@ -58,7 +58,7 @@ def verified(store: Store) -> list[str]:
 
 
 def verified_on_one_core(store: Store) -> list[str]:
-    """The same where this process may use one core only."""
+    """Kinds of finding, by a verification that may use one core only."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:

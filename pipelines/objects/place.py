@@ -95,7 +95,10 @@ class ObjectPlace:
         return PurePosixPath(self.key).relative_to(root.key)
 
     def stat(self) -> ObjectSeen:
-        """As the listing said that it was found by; else the server is asked. Raises FileNotFoundError."""
+        """Size and time of the object, as the listing that found it has them; else the server is asked.
+
+        Raises FileNotFoundError.
+        """
         import obstore
 
         if self.told is not None:
@@ -223,7 +226,7 @@ class ObjectPlace:
 
     @contextmanager
     def _bucket_asked(self) -> Iterator[None]:
-        """As `_asked`, of a listing: what is not there is the bucket."""
+        """Turn the errors of a listing into those of a file system; where nothing is there, the bucket is missing."""
         try:
             with self._asked():
                 yield

@@ -76,7 +76,7 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     if double and folder is None:
         what = "the database beside the queue files"
         if memory.version.combines_queue_stores:
-            why = "the files are what is told here: they give numbers and answer"
+            why = "this forecast is of the queue files, which give messages their numbers and answer pulls"
             yield Unknown(what, why)
         else:
             why = "the files alone decide this start: it gets what is dispatched from then on, if it opens"

@@ -42,7 +42,7 @@ class InstantOptions:
     )
 
     def question(self) -> Question:
-        """As a line of --batch has it. Raises WrongUsage where something is missing."""
+        """The question in the form of a line of --batch. Raises WrongUsage where a part of it is missing."""
         if self.topic is None or self.queue is None or self.at is None:
             raise WrongUsage(
                 "offset-at: --topic, --queue and --at are needed (or --batch, with questions on standard input)"

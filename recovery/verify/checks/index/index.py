@@ -125,23 +125,24 @@ def _mark_present(entries: Entries, context: IndexContext, seen: _Seen) -> Mask:
 def _times_wrong(
     file: OpenIndex, entries: Entries, context: IndexContext, left: LeftEntries, *, knows_first: bool
 ) -> Mask:
-    """Entries whose seconds are not those of their record; the first one may count from the previous file's end. None
-    where neither the first record nor the header has the time that the file begins with.
+    """Entries whose seconds are not those of their record; the first one may count from the previous file's end.
+
+    No entry is wrong where neither the first record nor the header has the time that the file begins with.
 
     `knows_first`: the first entry is not damaged itself, so that its record begins the file's time.
 
     Raises SettledInVain.
     """
-    nothing = np.zeros(len(entries), np.bool_)
+    none_wrong = np.zeros(len(entries), np.bool_)
     if not len(entries):
-        return nothing
+        return none_wrong
     stored = context.messages.store_timestamp_ms[entries.record] if len(context.messages.topic) else entries.record
     is_sure = knows_first and entries.is_record[0] and not context.doubtful_times.hold(entries.physical_offset[:1])[0]
     begin = int(stored[0]) if is_sure else file.header["begin_timestamp_ms"]
     if left.settled_since_ms not in (None, begin):
         raise SettledInVain(name_of(file))
     if begin <= 0:
-        return nothing
+        return none_wrong
     seconds = np.clip((stored - begin) // 1000, 0, 2**31 - 1)
     wrong: Mask = entries.is_record & (seconds != entries.time_diff_s)
     first = {seconds_since(int(stored[0]), since) for since in (begin, *left.ends_before_ms)}
