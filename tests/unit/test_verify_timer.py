@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,46 +11,32 @@ import pytest
 from parsers.checkpoints.epochs import Epoch, encode_epochs
 from parsers.commitlog.batches.segment import read_segment
 from parsers.store.store import open_store
-from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_UNIT, read_timerlog
-from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES, read_wheel
-from recovery.forecast.forecast import forecast
+from parsers.timer.wheel import TIMER_SLOT, read_wheel
 from recovery.scan.intervals import Intervals
 from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
-from recovery.verify.findings.finding import Finding, Judgement, Place
+from recovery.verify.findings.finding import Judgement, Place
 from recovery.verify.settle.timer_kernel import NO_RECORD, RIGHT
-from recovery.verify.verify import Verification, verify
+from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
 from tests.support.opened import opened
-from tests.support.stores import store_root
-
-NAME = "5.3.3-pop"
-LOG_BYTES = 1 << 16
-"""Enough of a timer log for all of its units; the rest of its 100 MiB is unwritten."""
-LOG, WHEEL, CHECK = "timerlog/00000000000000000000", "timerwheel", "config/timercheck"
-LONG, INT = 8, 4
-ROW = 7
-"""The unit, or the slot in use, that is edited."""
+from tests.support.timer_store import (
+    INT,
+    LOG,
+    LOG_BYTES,
+    LONG,
+    ROW,
+    WHEEL,
+    check_write,
+    only,
+    timer_store,
+    verified,
+)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A copy of a store whose broker set timers."""
-    copy = tmp_path / "store"
-    shutil.copytree(store_root(NAME), copy, ignore=shutil.ignore_patterns("timerlog"))
-    (copy / "timerlog").mkdir()
-    with (store_root(NAME) / LOG).open("rb") as log:
-        (copy / LOG).write_bytes(log.read(LOG_BYTES))
-    return copy
-
-
-def verified(root: Path) -> Verification:
-    return verify(*opened(root))
-
-
-def only(root: Path) -> Finding:
-    (found,) = verified(root).findings
-    return found
+    return timer_store(tmp_path)
 
 
 def unit_write(root: Path, field: str, value: int, size: int, row: int = ROW) -> Place:
@@ -66,11 +50,6 @@ def slot_write(root: Path, field: str, value: int, size: int) -> Place:
     at = read_wheel(wheel)["slot"][ROW].as_py() * TIMER_SLOT.size
     overwrite(root / WHEEL, at + TIMER_SLOT.offsets[field], value.to_bytes(size, "big", signed=True))
     return Place(WHEEL, at, TIMER_SLOT.size)
-
-
-def check_write(root: Path, field: str, value: int) -> Place:
-    overwrite(root / CHECK, TIMER_CHECK.offsets[field], value.to_bytes(LONG, "big"))
-    return Place(CHECK, TIMER_CHECK.offsets[field], LONG)
 
 
 def place_of_other_topic(root: Path) -> int:
@@ -264,109 +243,6 @@ def test_timers_whose_messages_expired_are_explained() -> None:
     judged = slots_judged(0, 52)
     assert (judged.findings, [state.what for state in judged.explained]) == ((), ["expired timers"])
     assert [found.kind for found in slots_judged(0, 52, log_start=0).findings] == ["timer_unit_wrong"]
-
-
-@pytest.mark.parametrize("size", [WHEEL_BYTES - TIMER_SLOT.size, 12_321_043, WHEEL_BYTES + 1])
-def test_a_wheel_of_another_size_stops_the_broker(root: Path, size: int) -> None:
-    os.truncate(root / WHEEL, size)
-    (found,) = (one for one in verified(root).findings if one.kind == "timer_wheel_size_wrong")
-    assert found.places == (Place(WHEEL, min(size, WHEEL_BYTES), abs(size - WHEEL_BYTES)),)
-    told = forecast(*opened(root, "5.3.3"))
-    assert told.outcome.starts is False
-    assert "timerwheel" in (told.played.load_error.evidence if told.played.load_error else "")
-    assert told.played.config is not None
-    assert not told.played.config.losses.count
-    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
-
-
-@pytest.mark.parametrize("version", ["5.0.0", "5.3.3"])
-def test_a_wheel_without_a_byte_is_a_new_one(root: Path, version: str) -> None:
-    (root / WHEEL).write_bytes(b"")
-    assert forecast(*opened(root, version)).outcome.starts
-    assert "timer_wheel_size_wrong" not in {one.kind for one in verified(root).findings}
-
-
-def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
-    (root / WHEEL).unlink()
-    assert (only(root).kind, only(root).places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),))
-    (root / WHEEL).write_bytes(b"")
-    assert only(root).kind == "timer_wheel_missing", "it is a new one"
-    (root / LOG).write_bytes(bytes(LOG_BYTES))
-    assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
-
-
-def test_a_timer_log_that_is_gone_is_told_where_one_was_written(root: Path) -> None:
-    wheel = (root / WHEEL).read_bytes()
-    shutil.rmtree(root / "timerlog")
-    assert (only(root).kind, only(root).places) == ("timer_log_missing", (Place("timerlog", 0, 0),))
-    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
-    assert only(root).kind == "timer_log_missing", "timercheck says how far it was flushed"
-    check_write(root, "last_flush_position", 0)
-    assert not verified(root).findings, "messages that are due when they are taken in never get there"
-    (root / WHEEL).write_bytes(wheel)
-    assert only(root).kind == "timer_log_missing", "slots lead into it"
-
-
-def test_the_head_of_a_timer_log_is_missed_where_nothing_has_expired(root: Path) -> None:
-    (root / LOG).rename(root / "timerlog" / f"{LOG_BYTES:020d}")
-    assert "timer_log_missing" in {one.kind for one in verified(root).findings}
-    min((root / "commitlog").iterdir()).unlink()
-    assert "timer_log_missing" not in {one.kind for one in verified(root).findings}, "a cleaner may have taken it"
-
-
-def test_a_timercheck_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
-    (root / CHECK).unlink()
-    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),))
-    (root / CHECK).write_bytes(b"")
-    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),)), "it is a new one"
-    (root / LOG).write_bytes(bytes(LOG_BYTES))
-    assert "timer_check_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
-
-
-@pytest.mark.parametrize(("number", "size"), [(0, LOG_BYTES // 2), (1, 100), (2, 0), (2, LOG_BYTES + 1)])
-def test_a_timer_log_file_of_another_size_stops_the_broker(root: Path, number: int, size: int) -> None:
-    files = [root / "timerlog" / f"{LOG_BYTES * each:020d}" for each in range(3)]
-    for file in files[1:]:
-        file.write_bytes(bytes(LOG_BYTES))
-    assert "timer_log_size_wrong" not in {one.kind for one in verified(root).findings}
-    os.truncate(files[number], size)
-    (found,) = (one for one in verified(root).findings if one.kind == "timer_log_size_wrong")
-    start, end = sorted((size, LOG_BYTES))
-    assert found.places == (Place(f"timerlog/{files[number].name}", start, end - start),)
-    assert forecast(*opened(root, "5.1.2")).outcome.starts is False
-    assert forecast(*opened(root, "5.3.3")).outcome.starts is (size == 0), "an empty last file is deleted"
-    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
-
-
-def test_bytes_that_timercheck_says_were_flushed_are_named_where_they_are_zeros(root: Path) -> None:
-    units = ROW * TIMER_UNIT.size
-    overwrite(root / LOG, units, bytes(LOG_BYTES - units))
-    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
-    flushed = TIMER_CHECK.unpack((root / CHECK).read_bytes())["last_flush_position"]
-    (found,) = (one for one in verified(root).findings if one.kind == "timer_check_wrong")
-    assert found.places[1:] == (Place(LOG, units, flushed - units),)
-
-
-def test_a_single_timer_log_file_of_another_size_is_told_by_the_setting_or_by_timercheck(root: Path) -> None:
-    said, cut = {"mappedFileSizeTimerLog": str(LOG_BYTES)}, ROW * TIMER_UNIT.size + LONG
-    assert forecast(*opened(root, "5.3.1", config=said)).outcome.starts
-    os.truncate(root / LOG, cut)
-    told = forecast(*opened(root, "5.3.1", config=said))
-    assert not told.outcome.starts
-    assert told.advice == (), "given its size with zeros it loses the timers behind the unit that was cut"
-    (found,) = (one for one in verify(*opened(root, "5.3.1", config=said)).findings if "size" in one.kind)
-    assert (found.kind, found.places) == ("timer_log_size_wrong", (Place(LOG, cut, LOG_BYTES - cut),))
-    assert not forecast(*opened(root, "5.3.1")).outcome.starts, "timercheck says that more was flushed"
-    check_write(root, "last_flush_position", 0)
-    assert forecast(*opened(root, "5.3.1")).outcome.starts, "nothing tells what size it had"
-
-
-def test_timer_log_files_of_one_size_are_started_with_it(root: Path) -> None:
-    (root / "timerlog" / f"{LOG_BYTES:020d}").write_bytes(bytes(LOG_BYTES))
-    assert forecast(*opened(root, "5.3.1")).outcome.starts
-    told = forecast(*opened(root, "5.3.1", config={"mappedFileSizeTimerLog": "104857600"}))
-    assert not told.outcome.starts
-    assert told.advice[0].repair.config == {"mappedFileSizeTimerLog": str(LOG_BYTES)}
 
 
 def late_delivery(root: Path, version: str | None = None) -> set[str]:

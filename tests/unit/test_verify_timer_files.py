@@ -1,0 +1,138 @@
+"""The timer log, the wheel and timercheck as files: gone, empty, or of another size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parsers.timer.check import TIMER_CHECK
+from parsers.timer.log import TIMER_UNIT
+from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
+from recovery.forecast.forecast import forecast
+from recovery.verify.findings.finding import Place
+from recovery.verify.verify import verify
+from tests.support.build_store import overwrite
+from tests.support.opened import opened
+from tests.support.timer_store import (
+    CHECK,
+    LOG,
+    LOG_BYTES,
+    LONG,
+    ROW,
+    WHEEL,
+    check_write,
+    only,
+    timer_store,
+    verified,
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return timer_store(tmp_path)
+
+
+@pytest.mark.parametrize("size", [WHEEL_BYTES - TIMER_SLOT.size, 12_321_043, WHEEL_BYTES + 1])
+def test_a_wheel_of_another_size_stops_the_broker(root: Path, size: int) -> None:
+    os.truncate(root / WHEEL, size)
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_wheel_size_wrong")
+    assert found.places == (Place(WHEEL, min(size, WHEEL_BYTES), abs(size - WHEEL_BYTES)),)
+    told = forecast(*opened(root, "5.3.3"))
+    assert told.outcome.starts is False
+    assert "timerwheel" in (told.played.load_error.evidence if told.played.load_error else "")
+    assert told.played.config is not None
+    assert not told.played.config.losses.count
+    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
+
+
+@pytest.mark.parametrize("version", ["5.0.0", "5.3.3"])
+def test_a_wheel_without_a_byte_is_a_new_one(root: Path, version: str) -> None:
+    (root / WHEEL).write_bytes(b"")
+    assert forecast(*opened(root, version)).outcome.starts
+    assert "timer_wheel_size_wrong" not in {one.kind for one in verified(root).findings}
+
+
+def test_a_wheel_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
+    (root / WHEEL).unlink()
+    assert (only(root).kind, only(root).places) == ("timer_wheel_missing", (Place(WHEEL, 0, 0),))
+    (root / WHEEL).write_bytes(b"")
+    assert only(root).kind == "timer_wheel_missing", "it is a new one"
+    (root / LOG).write_bytes(bytes(LOG_BYTES))
+    assert "timer_wheel_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
+
+
+def test_a_timer_log_that_is_gone_is_told_where_one_was_written(root: Path) -> None:
+    wheel = (root / WHEEL).read_bytes()
+    shutil.rmtree(root / "timerlog")
+    assert (only(root).kind, only(root).places) == ("timer_log_missing", (Place("timerlog", 0, 0),))
+    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
+    assert only(root).kind == "timer_log_missing", "timercheck says how far it was flushed"
+    check_write(root, "last_flush_position", 0)
+    assert not verified(root).findings, "messages that are due when they are taken in never get there"
+    (root / WHEEL).write_bytes(wheel)
+    assert only(root).kind == "timer_log_missing", "slots lead into it"
+
+
+def test_the_head_of_a_timer_log_is_missed_where_nothing_has_expired(root: Path) -> None:
+    (root / LOG).rename(root / "timerlog" / f"{LOG_BYTES:020d}")
+    assert "timer_log_missing" in {one.kind for one in verified(root).findings}
+    min((root / "commitlog").iterdir()).unlink()
+    assert "timer_log_missing" not in {one.kind for one in verified(root).findings}, "a cleaner may have taken it"
+
+
+def test_a_timercheck_that_is_gone_is_told_where_timers_were_set(root: Path) -> None:
+    (root / CHECK).unlink()
+    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),))
+    (root / CHECK).write_bytes(b"")
+    assert (only(root).kind, only(root).places) == ("timer_check_missing", (Place(CHECK, 0, 0),)), "it is a new one"
+    (root / LOG).write_bytes(bytes(LOG_BYTES))
+    assert "timer_check_missing" not in {one.kind for one in verified(root).findings}, "no timer was set"
+
+
+@pytest.mark.parametrize(("number", "size"), [(0, LOG_BYTES // 2), (1, 100), (2, 0), (2, LOG_BYTES + 1)])
+def test_a_timer_log_file_of_another_size_stops_the_broker(root: Path, number: int, size: int) -> None:
+    files = [root / "timerlog" / f"{LOG_BYTES * each:020d}" for each in range(3)]
+    for file in files[1:]:
+        file.write_bytes(bytes(LOG_BYTES))
+    assert "timer_log_size_wrong" not in {one.kind for one in verified(root).findings}
+    os.truncate(files[number], size)
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_log_size_wrong")
+    start, end = sorted((size, LOG_BYTES))
+    assert found.places == (Place(f"timerlog/{files[number].name}", start, end - start),)
+    assert forecast(*opened(root, "5.1.2")).outcome.starts is False
+    assert forecast(*opened(root, "5.3.3")).outcome.starts is (size == 0), "an empty last file is deleted"
+    assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
+
+
+def test_bytes_that_timercheck_says_were_flushed_are_named_where_they_are_zeros(root: Path) -> None:
+    units = ROW * TIMER_UNIT.size
+    overwrite(root / LOG, units, bytes(LOG_BYTES - units))
+    (root / WHEEL).write_bytes(bytes(WHEEL_BYTES))
+    flushed = TIMER_CHECK.unpack((root / CHECK).read_bytes())["last_flush_position"]
+    (found,) = (one for one in verified(root).findings if one.kind == "timer_check_wrong")
+    assert found.places[1:] == (Place(LOG, units, flushed - units),)
+
+
+def test_a_single_timer_log_file_of_another_size_is_told_by_the_setting_or_by_timercheck(root: Path) -> None:
+    said, cut = {"mappedFileSizeTimerLog": str(LOG_BYTES)}, ROW * TIMER_UNIT.size + LONG
+    assert forecast(*opened(root, "5.3.1", config=said)).outcome.starts
+    os.truncate(root / LOG, cut)
+    told = forecast(*opened(root, "5.3.1", config=said))
+    assert not told.outcome.starts
+    assert told.advice == (), "given its size with zeros it loses the timers behind the unit that was cut"
+    (found,) = (one for one in verify(*opened(root, "5.3.1", config=said)).findings if "size" in one.kind)
+    assert (found.kind, found.places) == ("timer_log_size_wrong", (Place(LOG, cut, LOG_BYTES - cut),))
+    assert not forecast(*opened(root, "5.3.1")).outcome.starts, "timercheck says that more was flushed"
+    check_write(root, "last_flush_position", 0)
+    assert forecast(*opened(root, "5.3.1")).outcome.starts, "nothing tells what size it had"
+
+
+def test_timer_log_files_of_one_size_are_started_with_it(root: Path) -> None:
+    (root / "timerlog" / f"{LOG_BYTES:020d}").write_bytes(bytes(LOG_BYTES))
+    assert forecast(*opened(root, "5.3.1")).outcome.starts
+    told = forecast(*opened(root, "5.3.1", config={"mappedFileSizeTimerLog": "104857600"}))
+    assert not told.outcome.starts
+    assert told.advice[0].repair.config == {"mappedFileSizeTimerLog": str(LOG_BYTES)}
