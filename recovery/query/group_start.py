@@ -6,7 +6,7 @@ Source: ConsumerManageProcessor#queryConsumerOffset, DefaultMessageStore#checkIn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from parsers.values.topics import is_retry
@@ -15,6 +15,7 @@ from recovery.rules.versions import BrokerVersion
 IN_MEMORY_PERCENT = 40
 """accessMessageInMemoryMaxRatio by default."""
 PAGE_CACHE = "it begins at 0 while the queue's first message is in the page cache, else by its policy"
+MEMORY = "it begins at 0 if the broker's machine has memory_needed bytes or more, else by its policy"
 
 
 class Policy(StrEnum):
@@ -48,13 +49,16 @@ class QueueNow:
 class GroupStart:
     """Between which queue offsets the group begins; `earliest` and `latest` are the same where it is certain.
 
-    `never_delivered` messages of the queue lie before the latest one: as many are skipped at most.
+    Attributes:
+        never_delivered: messages of the queue before the latest one: as many are skipped at most.
+        memory_needed: bytes of memory of the broker's machine with which it begins at 0, where those decide it.
     """
 
     earliest: int | None
     latest: int | None
     never_delivered: int | None
     reason: str | None
+    memory_needed: int | None = None
 
     @property
     def certain(self) -> bool:
@@ -74,11 +78,14 @@ def group_start(queue: QueueNow, policy: Policy, version: BrokerVersion, memory_
     found, why = _answers_zero(queue, version, memory_bytes)
     if found is True:
         return _start(queue, zero, zero, why)
+    needed = _memory_needed(queue) if why == MEMORY else None
     if own is None:
-        return GroupStart(zero if found is None else None, None, None, unknown)
+        return GroupStart(zero if found is None else None, None, None, unknown, needed)
     if found is False:
         return _start(queue, own, own, why)
-    return _start(queue, min(zero, own), max(zero, own), why if zero != own else None)
+    if zero == own:
+        return _start(queue, own, own, None)
+    return replace(_start(queue, min(zero, own), max(zero, own), why), memory_needed=needed)
 
 
 def _start(queue: QueueNow, earliest: int, latest: int, reason: str | None) -> GroupStart:
@@ -105,11 +112,14 @@ def _answers_zero(queue: QueueNow, version: BrokerVersion, memory_bytes: int | N
         return None, PAGE_CACHE
     if queue.first_place is None:
         return True, "the queue begins at 0, and the broker answers 0"
-    behind = queue.log_end - queue.first_place
-    needed = -(-behind * 100 // IN_MEMORY_PERCENT)
     if memory_bytes is None:
-        return None, f"it begins at 0 if the broker's machine has {needed} bytes of memory, else by its policy"
-    is_near = behind <= memory_bytes * IN_MEMORY_PERCENT // 100
+        return None, MEMORY
+    is_near = queue.log_end - queue.first_place <= memory_bytes * IN_MEMORY_PERCENT // 100
     return is_near, "the queue begins at 0, and its first message counts as being in memory" if is_near else (
         "the queue's first message counts as being on disk: the client's policy decides"
     )
+
+
+def _memory_needed(queue: QueueNow) -> int | None:
+    """The least memory of which IN_MEMORY_PERCENT holds the log after the queue's first message."""
+    return None if queue.first_place is None else -(-(queue.log_end - queue.first_place) * 100 // IN_MEMORY_PERCENT)

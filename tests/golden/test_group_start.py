@@ -53,6 +53,10 @@ def test_memory_and_version_decide_and_what_is_not_known_is_a_window() -> None:
     assert group_start(now, Policy.LAST, old, 1 << 30).earliest == 75
     assert (group_start(now, Policy.LAST, old).earliest, group_start(now, Policy.LAST, old).latest) == (0, 75)
     assert not group_start(now, Policy.LAST, new, 16 << 30).certain
+    needed = group_start(now, Policy.LAST, old).memory_needed or 0
+    assert group_start(now, Policy.LAST, old, needed).latest == 0
+    assert group_start(now, Policy.LAST, old, needed - 1).earliest == 75
+    assert group_start(now, Policy.LAST, new).memory_needed is None, "the page cache decides, however large it is"
     expired = QueueNow("T", 50, 75, None, 1 << 30)
     assert group_start(expired, Policy.LAST, new).never_delivered == 25
     assert group_start(expired, Policy.FIRST, new).earliest == 50

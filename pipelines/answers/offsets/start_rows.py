@@ -28,6 +28,7 @@ START_SCHEMA = pa.schema(
         ("latest", pa.int64()),
         ("never_delivered", pa.int64()),
         ("certain", pa.bool_()),
+        ("memory_needed", pa.int64()),
         ("reason", pa.string()),
     ]
 )
@@ -89,5 +90,6 @@ def _row(now: QueueNow, queue_id: int, start: GroupStart) -> dict[str, Any]:
         "latest": start.latest,
         "never_delivered": start.never_delivered,
         "certain": start.certain,
+        "memory_needed": start.memory_needed,
         "reason": start.reason,
     }

@@ -106,6 +106,7 @@ earliest         i64  the least offset at which it may begin; null: not known
 latest           i64  the greatest; the same where the files decide it
 never_delivered  i64  messages before the latest: as many are skipped at most
 certain          flag whether the files decide it
+memory_needed    i64  bytes of memory of the broker's machine with which it begins at 0; null: they do not decide it
 reason           text what it hangs on
 """),
     ("broker",),
