@@ -27,7 +27,7 @@ HEAD = """\
 # `rocketlens ingest` brings the lake up to date, `rocketlens tables` says what is in it.
 
 [lake]
-path = "lake"              # everything that is written goes here, and can be thrown away and made again
+path = "lake"              # everything that is written goes here; keep it: what brokers delete is then only there
 # path = "s3://bucket/lake"  # or there: see docs/lake.md
 # bodies = true            # keep message bodies in the lake; they are most of the bytes
 # spark_master = "local[*]"  # or a cluster, "spark://host:7077"; [spark] takes Spark's own properties
