@@ -17,7 +17,7 @@ from pipelines.answers.instants import iso_instant
 from pipelines.report.drawn.figures import counted, figures_of
 from pipelines.report.facts.lake import BrokerFacts, LakeFacts
 from pipelines.report.facts.model import ROWS_SHOWN, Facts, Link, Part, PrintedTable, Section
-from pipelines.report.sections.overview import anchor_of, lake_figures, overview_section, state_of
+from pipelines.report.sections.overview import anchor_of, lake_figures, overview_section, rank_of, state_of
 from pipelines.report.sections.ownership import ownership_section
 from pipelines.report.sections.questions import sections_of
 from pipelines.report.sections.replicas import replica_section
@@ -30,6 +30,8 @@ FOOTER = (
 MOST_BYTES = 5_000_000
 BROKERS_INDEXED = 24
 """Brokers that the head of the page leads to; the table of brokers leads to each of them as well."""
+TOLD_IN_OVERVIEW = frozenset(("contents", "agreement", "forecast"))
+"""Sections whose findings are among the columns of the table of brokers."""
 CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
 LONGEST_LINE, SHORTEST_PROSE = 24, 36
@@ -80,13 +82,22 @@ def _version(facts: Facts) -> str:
 
 
 def parts_of(facts: Facts | LakeFacts) -> list[Part]:
-    """The page's parts: of one store its sections; of a lake the brokers, each of them, and the whole cluster."""
+    """The page's parts: of one store its sections; of a lake the brokers, each of them, the worst first, and the whole
+    cluster."""
     if isinstance(facts, Facts):
         return [Part("", "", "plain", "", sections_of(facts))]
-    verdicts = [each.verdict for each in facts.brokers]
-    first = Part("", "", "plain", "", [overview_section(verdicts)])
+    brokers = sorted(facts.brokers, key=lambda each: rank_of(each.verdict))
+    told = [_part(number, each) for number, each in enumerate(brokers)]
+    overview = overview_section([each.verdict for each in brokers], [_also(part) for part in told])
+    first = Part("", "", "plain", "", [overview])
     last = [Part("", "", "plain", "", _of_the_cluster(facts.cluster))] if facts.cluster else []
-    return [first, *(_part(number, each) for number, each in enumerate(facts.brokers)), *last]
+    return [first, *told, *last]
+
+
+def _also(part: Part) -> str | None:
+    """The questions with something to look at that the other columns of the overview do not tell."""
+    found = [each.title for each in part.sections if each.state == "finding" and each.anchor not in TOLD_IN_OVERVIEW]
+    return "; ".join(found) or None
 
 
 def _of_the_cluster(cluster: Facts) -> list[Section]:

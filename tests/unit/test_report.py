@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.report.drawn.svg import Bar, bars
-from pipelines.report.facts.model import Column, Facts, PrintedTable
+from pipelines.report.facts.model import Column, Facts, PrintedTable, with_notes
 from pipelines.report.render import kept, render, with_code
+from pipelines.report.sections.ledger import ledger_section
+from pipelines.report.sections.starts import starts_section
 from pipelines.report.sections.store import contents_section, lag_section
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
@@ -138,3 +140,33 @@ def test_a_column_of_remarks_that_no_row_has_is_left_out() -> None:
     told = [*rows, {"group": "I", "reason": "its file is damaged", "unread": None}]
     assert PrintedTable(columns, told).telling == columns
     assert PrintedTable(columns, []).telling == columns
+
+
+def test_a_note_of_every_row_is_said_once() -> None:
+    """`note 1` in each of 63 rows said nothing, and took a column."""
+    rows, notes = with_notes([{"reason": "a copy"}, {"reason": "a copy"}])
+    assert (rows, notes) == ([{"reason": None}, {"reason": None}], ["every row: a copy"])
+    rows, notes = with_notes([{"reason": "a copy"}, {"reason": None}])
+    assert (rows, notes) == ([{"reason": "note 1"}, {"reason": None}], ["note 1: a copy"])
+
+
+def test_what_is_behind_is_the_first_word_on_lag() -> None:
+    row = {"topic": "T", "group": "G", "broker_offset": 9, "consumer_offset": 2, "status": "number", "reason": None}
+    lag = [{**row, "queue_id": n, "messages_behind": 7 - 9 * n, "seconds_behind": 1.0} for n in (0, 1)]
+    said = lag_section(Facts("/data/store", read_at_ms=0, lag=lag)).verdict
+    assert said.startswith("7 messages behind on 1 queue; 0 of 2 queues"), "none is behind where it is ahead"
+
+
+def test_a_loss_in_the_store_is_no_loss_of_a_group() -> None:
+    row = {"topic": "T", "queue_id": 0, "first_queue_offset": 1, "end_queue_offset": 2, "messages": 1, "reason": None}
+    told = ledger_section(Facts("/data/store", 0, ledger=[{**row, "group": None, "state": "damaged"}]))
+    assert told.verdict.endswith("1 damaged.")
+    assert told.tables[0].caption == "What is lost"
+
+
+def test_a_new_group_begins_on_topics_of_users() -> None:
+    row = {"queue_id": 0, "policy": "last", "earliest": 0, "latest": 3, "never_delivered": 3, "certain": True}
+    topics = ("orders", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC")
+    starts = [{**row, "topic": topic, "reason": None} for topic in topics]
+    told = starts_section(Facts("/data/store", 0, starts=starts))
+    assert [row["topic"] for row in told.tables[0].rows] == ["orders"]

@@ -7,7 +7,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 WIDTH = 960
-LABELS = 230
+LABELS = 250
+"""Room for LABEL_CHARACTERS of wide capitals."""
+LABEL_CHARACTERS = 26
 ROW = 24
 
 
@@ -191,7 +193,7 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", css: str = ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{css}">{escape(text)}{hint}</text>'
 
 
-def _ends_of(text: str, limit: int = 28) -> str:
+def _ends_of(text: str, limit: int = LABEL_CHARACTERS) -> str:
     """Both ends of a long name: the queue's number is the last thing in it."""
     return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[-limit // 2 :]}"
 

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
 from pipelines.lake.catalog import question
@@ -50,11 +51,12 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
         tables = _Tables(lake)
         forecasts = forecasts_of(lake)
         told = LakeFacts(str(lake.root), now)
+        said = {broker.name for broker in sources.brokers if broker.version is not None}
         for verdict in verdicts_of(lake, sources):
             facts = Facts(verdict.store, now)
             tables.tell(facts, verdict.broker)
             facts.forecast = forecasts.get(verdict.broker)
-            facts.version = None if facts.forecast is None else ", ".join(facts.forecast["holds_for"])
+            facts.version = None if facts.forecast is None else _version(facts.forecast, verdict.broker in said)
             told.brokers.append(BrokerFacts(verdict, facts))
         told.cluster = Facts(told.source, now)
         if any(lake.rows(table.name) for table in OWNERSHIP_TABLES):  # logs or captures told something
@@ -63,6 +65,12 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
         if lake.version("replica_differences") is not None:
             told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")
     return told
+
+
+def _version(forecast: Mapping[str, Any], is_said: bool) -> str:
+    """The versions that the forecast holds for, and whether they were taken from the files."""
+    versions = ", ".join(forecast["holds_for"])
+    return versions if is_said else f"{versions} (taken from the files)"
 
 
 class _Tables:

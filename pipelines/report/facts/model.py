@@ -101,8 +101,11 @@ class PrintedTable:
 
 
 def with_notes(rows: Sequence[Row], key: str = "reason") -> tuple[list[Row], list[str]]:
-    """The rows with long repeated texts under `key` replaced by `note N`, and the notes."""
+    """The rows with long repeated texts under `key` replaced by `note N`, and the notes; a text that every row has is
+    said once below them, as a note without a number."""
     notes = list(dict.fromkeys(row[key] for row in rows if row[key]))
+    if len(notes) == 1 and all(row[key] for row in rows):
+        return [{**row, key: None} for row in rows], [notes[0] if len(rows) == 1 else f"every row: {notes[0]}"]
     numbers = {text: f"note {number}" for number, text in enumerate(notes, start=1)}
     return [{**row, key: numbers.get(row[key])} for row in rows], [
         f"note {n}: {t}" for n, t in enumerate(notes, start=1)

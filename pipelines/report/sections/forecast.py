@@ -23,12 +23,17 @@ def forecast_section(facts: Facts, *, losses_shown: int = 30) -> Section:
     state: State = "finding" if is_bad else "unknown" if lossy is None else "good"
     lost, notes = _loss_table(document["lost"], losses_shown)
     tables = [_facts_table(document), *lost, *_remedies_table(document["advice"]), *_rules_table(document["reasons"])]
-    others = [
-        f"Version {', '.join(other['holds_for'])} would end otherwise: {_verdict(other)}"
-        for other in document["otherwise"]
-    ]
+    others = [_other(other, document) for other in document["otherwise"]]
     unknown = [f"Unknown: {entry['what']} – {entry['why']}" for entry in document["unknown"]]
     return Section("forecast", title, _verdict(document), state, tables=tables, remarks=[*notes, *others, *unknown])
+
+
+def _other(other: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """What a start by other versions, which the store may be of, would do."""
+    versions, told = f"Version {', '.join(other['holds_for'])}", _verdict(other)
+    if told == _verdict(document):
+        return f"{versions} would come to the same on another way: `rocketlens forecast --version {other['version']}`."
+    return f"{versions} would end otherwise: {told}"
 
 
 def loss_section(document: Mapping[str, Any], *, shown: int = 30) -> Section:

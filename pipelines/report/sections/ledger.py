@@ -47,7 +47,7 @@ def ledger_section(facts: Facts) -> Section:
         [svg.strip([svg.Part(s, n, COLOURS.get(State(s), "bad"), grouped(n)) for s, n in totals.most_common()])]
         if totals
         else [],
-        [PrintedTable(columns, rows, "What is lost, by group; without a group: in the store")] if rows else [],
+        [PrintedTable(columns, rows, _caption(lost))] if rows else [],
         notes,
     )
 
@@ -55,7 +55,12 @@ def ledger_section(facts: Facts) -> Section:
 def _verdict(totals: Counter[str], lost: list[Row]) -> str:
     states = ", ".join(f"{grouped(count)} {state}" for state, count in totals.most_common())
     words = f"Every message number of every queue is in one state: {states}." if totals else "No queue has a message."
-    unread = sum(row["messages"] for row in lost if row["group"] is not None)
-    if not lost:
-        return f"{words} No group misses one."
-    return f"{words} Groups miss {grouped(unread)} in {counted(len(lost), 'range')}."
+    missed = [row["messages"] for row in lost if row["group"] is not None]
+    if missed:
+        return f"{words} Groups miss {grouped(sum(missed))} in {counted(len(missed), 'range')}."
+    return words if lost else f"{words} No group misses one."
+
+
+def _caption(lost: list[Row]) -> str:
+    groups = {row["group"] for row in lost}
+    return "What is lost" if groups == {None} else "What is lost, by group; without a group: in the store"

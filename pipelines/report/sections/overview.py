@@ -17,6 +17,7 @@ COLUMNS = (
     Column("behind", "messages behind", True),
     Column("seconds", "seconds behind", True),
     Column("disk", "disk", True),
+    Column("also", "also to look at", blank=True),
     Column("next", "ask next", blank=True),
 )
 WORDS: dict[State, str] = {"finding": "look at it", "unknown": "not known", "good": "in order", "plain": "behind"}
@@ -36,10 +37,20 @@ def state_of(verdict: BrokerVerdict) -> State:
     return "plain" if verdict.messages_behind or verdict.queues_unknown else "good"
 
 
-def overview_section(verdicts: Sequence[BrokerVerdict], *, linked: bool = True) -> Section:
-    """One row for each broker, worst first; `linked`: its name leads to its part of the page."""
-    numbered = sorted(enumerate(verdicts), key=lambda pair: (_rank(pair[1]), pair[0]))
-    rows = [_row(number if linked else None, verdict) for number, verdict in numbered]
+def overview_section(
+    verdicts: Sequence[BrokerVerdict], also: Sequence[str | None] | None = None, *, linked: bool = True
+) -> Section:
+    """One row for each broker, worst first.
+
+    Args:
+        also: what else of each broker's store asks for a look.
+        linked: a broker's name leads to its part of the page.
+    """
+    numbered = sorted(enumerate(verdicts), key=lambda pair: (rank_of(pair[1]), pair[0]))
+    rows = [
+        {**_row(number if linked else None, verdict), "also": also[number] if also else None}
+        for number, verdict in numbered
+    ]
     worst = [verdict for verdict in verdicts if state_of(verdict) == "finding"]
     unknown = [verdict for verdict in verdicts if state_of(verdict) == "unknown"]
     words = f"{counted(len(verdicts), 'broker')}: {grouped(len(worst)) if worst else 'none'} to look at"
@@ -71,7 +82,7 @@ def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
         Figure(
             "Lost by a start now",
             grouped(sum(lost)) if lost else None,
-            f"messages, known {f'of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
+            f"messages, {f'known of {len(lost)} ' if len(lost) < len(verdicts) else ''}{of_all}",
             "finding" if any(each.loses for each in verdicts) else "good" if len(lost) == len(verdicts) else "unknown",
         ),
         Figure("Messages behind", grouped(sum(behind)) if behind else None, f"known of {len(behind)} {of_all}"),
@@ -79,7 +90,8 @@ def lake_figures(verdicts: Sequence[BrokerVerdict]) -> list[Figure]:
     ]
 
 
-def _rank(verdict: BrokerVerdict) -> tuple[int, int, int]:
+def rank_of(verdict: BrokerVerdict) -> tuple[int, int, int]:
+    """By which brokers are ordered, the worst first."""
     order: tuple[State, ...] = ("finding", "unknown", "plain", "good")
     severity = SEVERITIES.index(verdict.worst["severity"]) if verdict.worst else len(SEVERITIES)
     return order.index(state_of(verdict)), severity, -(verdict.lost or 0)

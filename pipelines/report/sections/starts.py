@@ -9,8 +9,8 @@ from recovery.query.group_start import Policy
 
 
 def starts_section(facts: Facts) -> Section:
-    """The start under the client's default, CONSUME_FROM_LAST_OFFSET, on topics of users; a window where the files do not
-    decide it."""
+    """The start under the client's default, CONSUME_FROM_LAST_OFFSET, on topics of users; a window where the files
+    do not decide it."""
     title = "Where a new group begins"
     rows = [
         row

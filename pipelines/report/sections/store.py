@@ -165,7 +165,9 @@ def _lag_verdict(lag: Sequence[Row], behind: Sequence[Row], popped_at_all: Set[t
     popped = sum(tells_of_pops(row["reason"]) or (row["group"], row["topic"]) in popped_at_all for row in at_end)
     unknown = sum(1 for row in lag if row["messages_behind"] is None or row["seconds_behind"] is None)
     read = len(lag) - len(behind) - popped
-    words = f"{read} of {counted(len(lag), 'queue')} of all groups are proven to be read to the end"
+    waiting = [row["messages_behind"] for row in behind if (row["messages_behind"] or 0) > 0]
+    words = f"{counted(sum(waiting), 'message')} behind on {counted(len(waiting), 'queue')}; " if waiting else ""
+    words += f"{read} of {counted(len(lag), 'queue')} of all groups are proven to be read to the end"
     if popped:
         words += f"; {grouped(popped)} more are popped to the end, acknowledged or not"
     return f"{words}; of {unknown} a figure is unknown." if unknown else f"{words}."
