@@ -18,10 +18,5 @@ def why_refused(place: str | Path) -> str:
     """The sentence for an address in place of a folder or file."""
     return (
         f"{str(place)!r}: only folders and files of this machine are read and written, no addresses; the path "
-        "of [lake] alone may be s3://bucket/folder"
+        "of [lake] alone may be one of an object store"
     )
-
-
-def why_no_lake(place: str) -> str:
-    """The sentence for an address that no lake can be at."""
-    return f"{place!r}: a lake is in a folder of this machine, or at s3://bucket/folder"

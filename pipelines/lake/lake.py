@@ -159,7 +159,7 @@ class Lake:
         from pipelines.lake.tables.spark_schema import spark_schema
 
         if isinstance(self.root, ObjectPlace):
-            raise LakeError(f"{self.root}: Spark as pip installs it reads no s3://; ask in SQL instead")
+            raise LakeError(f"{self.root}: Spark as pip installs it reads no objects; ask in SQL instead")
         schema = spark_schema(TABLES[name].bare_schema)
         files = self.files(name)
         return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)

@@ -1,4 +1,4 @@
-"""Places of an object store (`s3://bucket/folder`) that are used as folders and files of this machine are.
+"""Places of an object store (`s3://bucket/folder`, `az://…`) that are used as folders and files of this machine are.
 
 In: an address and how its server is reached. Out: names, bytes, ranges of bytes, writes that appear whole or not at
 all. It knows no table.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsspec import AbstractFileSystem
 
-from pipelines.objects.place import SCHEME, ObjectPlace, Ranges
+from pipelines.objects.place import ObjectPlace, Ranges
 
 if TYPE_CHECKING:
     from pipelines.objects.storage import Storage
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
     """The objects of one server, read-only. A part never changes, so it is looked at once."""
 
-    protocol = SCHEME.partition(":")[0]
     cachable = False
 
     def __init__(self, storage: Storage) -> None:
         super().__init__()
-        self._storage = storage
+        self._storage, self.protocol = storage, storage.scheme
         self._known: dict[str, ObjectPlace] = {}
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -44,7 +43,7 @@ class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
         return [path]
 
     def _place(self, path: str) -> ObjectPlace:
-        address = path if path.startswith(SCHEME) else SCHEME + path
+        address = path if "://" in path else f"{self.protocol}://{path}"
         if (known := self._known.get(address)) is None:
             known = self._known[address] = ObjectPlace.of(address, self._storage).looked_at()
         return known

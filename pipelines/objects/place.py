@@ -10,7 +10,7 @@ import errno
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -20,11 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipelines.objects.storage import Storage
 
 if TYPE_CHECKING:
-    from obstore.store import S3Store
+    from obstore.store import AzureStore, S3Store
 
-SCHEME = "s3://"
-ADDRESS = re.compile(r"s3://[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._=+@/-]*)?")
-"""No character that a URL, a pattern or a reader of either takes for another one."""
 COLOUR = re.compile(r"\x1b\[\d*m|↳")
 SERVER = re.compile(r"https?://[^/ ]+")
 STATUS = re.compile(r"status code:? (\d{3}(?: [A-Z][a-z]+)*)")
@@ -50,7 +47,7 @@ class Changed(Exception):
 
 @dataclass(frozen=True, slots=True, order=True)
 class ObjectPlace:
-    """`s3://bucket/key`. `told`: what a listing told of it."""
+    """`s3://bucket/key`, or an address of another protocol. `told`: what a listing told of it."""
 
     bucket: str
     key: str
@@ -59,17 +56,18 @@ class ObjectPlace:
 
     @classmethod
     def of(cls, address: str, storage: Storage) -> ObjectPlace:
-        """The place of an address. Raises ValueError: one sentence."""
-        bucket, _, key = address.removeprefix(SCHEME).partition("/")
+        """The place of an address, in the protocol of the storage. Raises ValueError: one sentence."""
+        bucket, _, key = address.partition("://")[2].partition("/")
         parts = [part for part in key.split("/") if part]
-        if not ADDRESS.fullmatch(address) or {".", ".."} & set(parts):
+        if not storage.protocol.address.fullmatch(address) or {".", ".."} & set(parts):
             raise ValueError(
-                f"{address!r}: an address is written s3://bucket/folder, in letters, digits and . _ = + @ -, without .."
+                f"{address!r}: an address is written {storage.protocol.written}, in letters, digits and . _ = + @ -, "
+                "without .."
             )
         return cls(bucket, "/".join(parts), storage)
 
     def __str__(self) -> str:
-        return f"{SCHEME}{self.bucket}/{self.key}".rstrip("/")
+        return f"{self.storage.scheme}://{self.bucket}/{self.key}".rstrip("/")
 
     def __truediv__(self, name: str) -> ObjectPlace:
         return ObjectPlace(self.bucket, f"{self.key}/{name}".strip("/"), self.storage)
@@ -200,9 +198,10 @@ class ObjectPlace:
             raise
 
     def unlink(self, *, missing_ok: bool = True) -> None:
+        """Remove the object; that none is there is an error to some servers only, and to nobody here."""
         import obstore
 
-        with self._asked():
+        with suppress(FileNotFoundError), self._asked():
             obstore.delete(self._store, self.key)
 
     def open_to_write(self) -> Sink:
@@ -214,7 +213,7 @@ class ObjectPlace:
         return Ranges(self)
 
     @property
-    def _store(self) -> S3Store:
+    def _store(self) -> S3Store | AzureStore:
         return self.storage.open(self.bucket)
 
     @property
@@ -336,4 +335,6 @@ def said_by_server(message: str) -> str:
 
 def _seen(told: Any) -> ObjectSeen:
     written: datetime = told["last_modified"]
-    return ObjectSeen(int(told["size"]), written.timestamp(), str(told["e_tag"]))
+    tag = str(told["e_tag"])
+    quoted = tag if tag.endswith('"') else f'"{tag}"'  # Azure's listings leave the quotes out
+    return ObjectSeen(int(told["size"]), written.timestamp(), quoted)

@@ -166,6 +166,9 @@ def test_the_configuration_names_a_server_and_shows_no_secret(tmp_path: Path, mo
     assert lake.storage.for_delta()["aws_endpoint"] == "http://[::1]:1"
     for wrong, told in (
         ('[lake]\npath = "gs://box/lake"', "'gs://box/lake': a lake is in a folder of this machine, or at s3://bucket"),
+        ('[lake]\npath = "az://Box/lake"', "an address is written az://container/folder or abfss://"),
+        ('[lake]\npath = "abfss://box/lake"', "or abfss://container@account.dfs.core.windows.net/folder"),
+        ('[lake]\npath = "az://box"\n[lake.storage]\nregion = "x"', "unknown key 'region' for az://"),
         ('[lake]\npath = "s3:///lake"', "an address is written s3://bucket/folder"),
         ('[lake]\npath = "s3://box/../lake"', "an address is written s3://bucket/folder"),
         ('[lake.storage]\nregion = "x"', "[lake.storage] is about a lake at s3://bucket/folder"),

@@ -49,7 +49,7 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
         ("lake = 1", "lake must be a table"),
         (
             '[lake]\npath = "gs://bucket/lake"',
-            "'gs://bucket/lake': a lake is in a folder of this machine, or at s3://bucket",
+            "[lake] path 'gs://bucket/lake': a lake is in a folder of this machine, or at s3://bucket",
         ),
         ('[[broker]]\nname = "b"\nstore = "abfs://box@host/s"', "'abfs://box@host/s': only folders and files"),
         ('[lake]\nbodies = "no"', "bodies must be true or false"),

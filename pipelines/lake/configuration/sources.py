@@ -16,10 +16,11 @@ from typing import Any
 
 from parsers.damage.errors import why_unreadable
 from parsers.evidence.mapped import read_small
-from pipelines.installed.addresses import is_address, why_no_lake, why_refused
+from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
 from pipelines.lake.configuration.spark_properties import spark_properties
-from pipelines.objects.place import SCHEME, ObjectPlace, Place
+from pipelines.objects.place import ObjectPlace, Place
+from pipelines.objects.protocols import HOW_WRITTEN, scheme_of
 from pipelines.objects.storage import Storage
 
 CONFIG_NAME = "rocketlens.toml"
@@ -180,15 +181,14 @@ class _Reader:
     def lake_at(self, lake: Mapping[str, Any]) -> Place:
         path, table = self.text(lake, "path", "[lake]", "lake"), self.table(lake, "storage")
         try:
-            storage = Storage.read(table)
-            if path.startswith(SCHEME):
-                return ObjectPlace.of(path, storage)
+            if scheme := scheme_of(path):
+                return ObjectPlace.of(path, Storage.read(table, scheme))
         except ValueError as wrong:
             raise self.complaint(str(wrong)) from None
-        if storage.is_said:
-            raise self.complaint(f"[lake.storage] is about a lake at s3://bucket/folder, and path is {path!r}")
+        if table:
+            raise self.complaint(f"[lake.storage] is about a lake at {HOW_WRITTEN}, and path is {path!r}")
         if is_address(path):
-            raise self.complaint(f"[lake] path: {why_no_lake(path)}")
+            raise self.complaint(f"[lake] path {path!r}: a lake is in a folder of this machine, or at {HOW_WRITTEN}")
         return self.place(path)
 
     def spark(self, document: Mapping[str, Any]) -> dict[str, str]:
