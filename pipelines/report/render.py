@@ -34,8 +34,8 @@ TOLD_IN_OVERVIEW = frozenset(("contents", "agreement", "forecast"))
 """Sections whose findings are among the columns of the table of brokers."""
 CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
-LONGEST_LINE, SHORTEST_PROSE = 24, 36
-"""Characters of a text that stays on one line, and of one that wants some width to be read in."""
+SHORTEST_LINE, LONGEST_LINE, SHORTEST_PROSE = 14, 24, 36
+"""Characters of a text and of a word that stay on one line, and of a text that wants some width to be read in."""
 BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 
 
@@ -95,9 +95,9 @@ def parts_of(facts: Facts | LakeFacts) -> list[Part]:
 
 
 def _also(part: Part) -> str | None:
-    """The questions with something to look at that the other columns of the overview do not tell."""
-    found = [each.title for each in part.sections if each.state == "finding" and each.anchor not in TOLD_IN_OVERVIEW]
-    return "; ".join(found) or None
+    """The sections with something to look at that the other columns of the overview do not tell."""
+    found = [each.anchor for each in part.sections if each.state == "finding" and each.anchor not in TOLD_IN_OVERVIEW]
+    return ", ".join(found) or None
 
 
 def _of_the_cluster(cluster: Facts) -> list[Section]:
@@ -169,6 +169,8 @@ def kept(value: Any) -> str:
     words = value.text if isinstance(value, Link) else shown(value)
     if isinstance(value, datetime):
         return "time"
+    if len(words) <= SHORTEST_LINE:
+        return "line"
     if " " not in words:
         return "line" if len(words) <= LONGEST_LINE else "word"
     return "prose" if len(words) >= SHORTEST_PROSE else ""

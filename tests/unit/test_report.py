@@ -118,7 +118,8 @@ def test_a_stale_copy_of_abort_is_told_from_abort() -> None:
         ("orders", "line"),
         ("FD0000000000000000000000000000025F514E0E2F2A6BF63EE80609", "word"),
         ("id that the producer gave the message", "prose"),
-        ("a few words", ""),
+        ("look at it", "line"),
+        ("a few more words than that", ""),
     ],
 )
 def test_a_long_word_breaks_before_it_pushes_columns_out(value: str, css: str) -> None:
