@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers.offsets.corrections import FORMER_LIFE
 from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import events_of
 from pipelines.answers.offsets.saved import offsets_in
@@ -19,7 +20,7 @@ from recovery.query.move_kind import MoveKind
 from recovery.query.next_pull import next_pull
 from recovery.rules.versions import BrokerVersion
 from tests.support.cli import call
-from tests.support.fixtures import GOLDEN
+from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 from tests.support.recorded import offset_record
@@ -134,6 +135,41 @@ def test_a_life_of_a_topic_is_nobodys_move(name: str) -> None:
             MoveKind.NEXT_PULL,
             MoveKind.STALLED,
         }
+
+
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+def test_a_number_of_a_former_life_skips_what_listeners_never_got(name: str) -> None:
+    case = incident(name)
+    lives = {topic: told["lives"] for topic, told in case.told()["answers"]["topics"].items()}
+    got = set()
+    for row in case.lines("deliveries.jsonl.gz"):
+        if row["topic"] in lives:
+            life = _life(lives[row["topic"]], "firstPhysicalOffset", row["physicalOffset"])
+            got.add((row["group"], row["topic"], row["queueId"], life, row["queueOffset"]))
+    former = [event for event in events(name) if event.cause.startswith(FORMER_LIFE)]
+    assert sum(event.skipped or 0 for event in former) > 0
+    for event in former:
+        assert (event.repeated, event.queue_id) != (0, None)
+        at_ms = event.latest_ms or case.told()["steps"][-1]["at"]
+        place = event.group, event.topic, event.queue_id, _life(lives[event.topic], "createdAt", at_ms)
+        assert not {(*place, number) for number in range(event.skipped or 0)} & got, event
+
+
+def _life(lives: list[dict[str, Any]], begin: str, here: int) -> int:
+    """The number of the life that a place of the log, or an instant, is in."""
+    return sum(life[begin] <= here for life in lives)
+
+
+def test_a_start_above_the_last_commit_heard_is_none_where_a_saved_table_has_it() -> None:
+    """The commit of a client that was killed is in the broker's table alone."""
+    session = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
+    store = unpacked(session / "store.tar.gz") / "broker-0" / "store"
+    kept = session / "offsets" / "broker-0" / "consumerOffset"
+    heard = [row for row in call("offsets", store, "--logs", session / "logs").rows if row["kind"] != "next_pull"]
+    assert [(row["kind"], row["topic"], row["queue_id"]) for row in heard] == [
+        ("started_above_commit", "ledger", queue_id) for queue_id in range(3)
+    ]
+    assert call("offsets", store, "--logs", session / "logs", "--offsets", kept).rows == []
 
 
 def illegal_pulls() -> Iterator[tuple[str, int, int, int, int]]:

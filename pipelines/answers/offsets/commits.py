@@ -5,10 +5,10 @@ Source: ConsumerOffsetManager#commitOffset, ConsumerManageProcessor#updateConsum
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.answers.offsets.corrections import BEYOND_END, UNTOLD
+from pipelines.answers.offsets.corrections import UNTOLD
 from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, differences, key_of
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement
 from rebalance.readers.logs.facts.offset_lines import LineKind
@@ -55,7 +55,7 @@ class CorrectedCommits:
                 yield event
                 continue
             more = [f"{len(lines) - MOST_EVIDENCE} more lines"] if len(lines) > MOST_EVIDENCE else []
-            reason = UNTOLD if event.cause == BEYOND_END else None
+            reason = UNTOLD if event.skipped is None else None
             evidence = "; ".join([*lines[:MOST_EVIDENCE], *more])
             yield replace(event, queue_id=queue_id, reason=reason, evidence=evidence)
 
@@ -115,17 +115,29 @@ def rejected_commits(record: OffsetRecord) -> Iterator[OffsetEvent]:
         )
 
 
-def starts_above_commit(record: OffsetRecord, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
-    """Queues whose new owner began above the last commit on record, where no movement in `told` leads there."""
+def starts_above_commit(
+    record: OffsetRecord,
+    told: Iterable[OffsetEvent],
+    last_saved: Callable[[GroupQueueKey, int], tuple[int, int] | None],
+) -> Iterator[OffsetEvent]:
+    """Queues whose new owner began above the last offset on record, where no movement in `told` leads there.
+
+    A client writes two lines of one start, when it makes the pull request and with its first pull: one row.
+    """
     moves = EventsInTime(told)
-    for each in record.of(LineKind.STARTED):
-        key, start = key_of(each), each.line.after
+    began: dict[GroupQueueKey, int] = {}
+    for each in sorted(record.of(LineKind.STARTED), key=lambda each: each.line.at_ms):
+        key, start, at_ms = key_of(each), each.line.after, each.line.at_ms
         commits = record.commits.get(key, {}).get(each.line.broker or "")
-        last = None if commits is None else commits.last_before(each.line.at_ms)
-        if last is None or start is None or start <= last:
+        heard = None if commits is None else commits.last_before(at_ms)
+        is_same_start = key in began and (heard is None or heard[0] < began[key])
+        known = [found for found in (heard, last_saved(key, at_ms)) if found is not None]
+        last = max(known)[1] if heard is not None else None
+        if last is None or start is None or start <= last or is_same_start:
             continue
         if any(event.after == start for event in moves.about(key, each.from_ms, each.until_ms)):
             continue
+        began[key] = at_ms
         yield OffsetEvent(
             *key,
             MoveKind.STARTED_ABOVE_COMMIT,

@@ -6,7 +6,9 @@ Source: PullMessageProcessor#composeResponseHeader, DefaultMQPushConsumerImpl#pu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import TOGETHER_MS, OffsetEvent, differences
 from pipelines.answers.offsets.in_time import InTime
 from pipelines.answers.offsets.moved_records import MovedRecord
@@ -18,6 +20,8 @@ AFTER_RESET_MS = 60_000
 """How long after a reset a client's next pull may come."""
 BEYOND_END = "beyond the queue's end"
 EMPTY = "the queue has no message"
+FORMER_LIFE = f"{BEYOND_END}: a number of a former life of the topic"
+EMPTY_OR_BEYOND = "the queue had no message, or the offset was beyond its end"
 BELOW_MINIMUM = "below the queue's minimum: the messages were deleted"
 UNTOLD = "how much of the queue the group had read, an offset beyond its end does not tell"
 Move = tuple[str | None, str | None, int | None, int | None]
@@ -94,6 +98,7 @@ def _correction(
 
 def _of_record(told: MovedRecord) -> OffsetEvent:
     skipped, repeated = differences(told.before, told.after)
+    is_below = told.before < told.after
     return OffsetEvent(
         told.group,
         told.topic,
@@ -101,16 +106,26 @@ def _of_record(told: MovedRecord) -> OffsetEvent:
         MoveKind.CORRECTED,
         told.before,
         told.after,
-        skipped,
-        repeated,
+        skipped if is_below else None,
+        repeated if is_below else None,
         told.stored_ms,
         told.stored_ms,
         None,
-        "not told",
+        BELOW_MINIMUM if is_below else BEYOND_END if told.after else EMPTY_OR_BEYOND,
         certain=True,
-        reason=None,
+        reason=None if is_below else UNTOLD,
         evidence=told.evidence,
     )
+
+
+def with_former_lives(corrected: Iterable[OffsetEvent], ends: Ends) -> Iterator[OffsetEvent]:
+    """Corrected pulls, those whose offset was a number of a former life of the topic as such: the group had read
+    nothing of the living queue."""
+    for event in corrected:
+        is_beyond = event.cause in (BEYOND_END, EMPTY_OR_BEYOND)
+        if is_beyond and ends.is_of_former_life(event.topic, event.queue_id, event.before, event.latest_ms):
+            event = replace(event, cause=FORMER_LIFE, skipped=event.after, repeated=0, reason=None)
+        yield event
 
 
 class Causes:

@@ -33,6 +33,18 @@ class Ends:
         found = () if self.lives is None else self.lives().topics.get(topic, ())
         return all(life.state == "alive" for life in found)
 
+    def is_of_former_life(self, topic: str, queue_id: int | None, offset: int | None, at_ms: int | None) -> bool:
+        """Whether an offset beyond a queue's end is of a former life of the topic, by an instant (None: now).
+
+        A life that a later one follows had messages up to there. Reads the whole log when it is first asked.
+        """
+        if self.lives is None or queue_id is None or offset is None:
+            return False
+        found = self.lives().topics.get(topic, ())
+        begun = [life for life in found if at_ms is None or (life.begins_ms is not None and life.begins_ms <= at_ms)]
+        former = (queue for life in begun[:-1] for queue in life.queues if queue.queue_id == queue_id)
+        return any(offset <= queue.last_queue_offset + 1 for queue in former)
+
     def now(self, topic: str, queue_id: int) -> int | None:
         """The queue's maximum; None where it is not known, 0 of a queue that the store does not have."""
         if self.queues is None or self.log is None or self.queues.unread is not None:

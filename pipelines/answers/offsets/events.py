@@ -12,7 +12,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.utc import utc
 from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
-from pipelines.answers.offsets.corrections import UNTOLD, corrections
+from pipelines.answers.offsets.corrections import FORMER_LIFE, UNTOLD, corrections, with_former_lives
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
 from pipelines.answers.offsets.moved_records import MovedRecord, moved_records
@@ -49,11 +49,11 @@ def offset_events(
     of_resets = list(resets.events())
     corrected = CorrectedCommits(list(corrections(record, moved)))
     of_commits = list(late_commits(record, resets.landed, corrected))
-    told = [*corrected.events(), *of_resets, *of_commits, *rejected_commits(record)]
+    told = [*with_former_lives(corrected.events(), known), *of_resets, *of_commits, *rejected_commits(record)]
     tables = TableMoves(record, copies, known)
     told += list(tables.changes(told))
     told += list(tables.set_beyond_end(told))
-    return sorted([*told, *starts_above_commit(record, told), *tables.stalls()], key=order_of)
+    return sorted([*told, *starts_above_commit(record, told, tables.last_saved), *tables.stalls()], key=order_of)
 
 
 def events_of(
@@ -115,7 +115,11 @@ def next_pulls(
                 continue
             is_beyond = answer.answer is PullAnswer.BEYOND_END
             is_open = may_grow and answer.answer in (PullAnswer.BEYOND_END, PullAnswer.EMPTY)
-            reasons = [*([UNTOLD] if is_beyond else []), *([NOT_DISPATCHED] if is_open else [])]
+            is_former = is_beyond and ends.is_of_former_life(topic, queue_id, offset, None)
+            is_untold = is_beyond and not is_former
+            reasons = [*([UNTOLD] if is_untold else []), *([NOT_DISPATCHED] if is_open else [])]
+            skipped = answer.skipped_at_most if is_former else answer.expired
+            why = FORMER_LIFE if is_former else answer.answer.value
             yield OffsetEvent(
                 group,
                 topic,
@@ -123,12 +127,12 @@ def next_pulls(
                 MoveKind.NEXT_PULL,
                 offset,
                 answer.queue_offset,
-                None if is_beyond or is_open else answer.expired,
-                None if is_beyond or is_open else 0,
+                None if is_untold or is_open else skipped,
+                None if is_untold or is_open else 0,
                 None,
                 None,
                 None,
-                f"{answer.answer.value}: {version} goes on at {answer.queue_offset}",
+                f"{why}: {version} goes on at {answer.queue_offset}",
                 certain=not is_open,
                 reason="; ".join(reasons) or None,
                 evidence=f"table of {table.written_ms}",

@@ -60,10 +60,10 @@ class Commits:
         self.at_ms = array("q", (self.at_ms[row] for row in order))
         self.offset = array("q", (self.offset[row] for row in order))
 
-    def last_before(self, at_ms: int) -> int | None:
-        """The offset of the last commit before an instant."""
+    def last_before(self, at_ms: int) -> tuple[int, int] | None:
+        """The last commit before an instant: when, and of which offset."""
         row = bisect_left(self.at_ms, at_ms) - 1
-        return self.offset[row] if row >= 0 else None
+        return (self.at_ms[row], self.offset[row]) if row >= 0 else None
 
     def between(self, from_ms: int, until_ms: int) -> list[int]:
         """The offsets committed from one instant to another, both included."""

@@ -103,8 +103,8 @@ class TableMoves:
             if event.kind is not MoveKind.CORRECTED or event.cause != BEYOND_END or event.queue_id is None:
                 continue
             key, at_ms = (event.group, event.topic, event.queue_id), event.earliest_ms or 0
-            saved = self._last_saved(key, at_ms)
-            before = None if saved is None else saved.offsets[key[:2]][key[2]]
+            saved = self.last_saved(key, at_ms)
+            before = None if saved is None else saved[1]
             near = moves.about(key, at_ms, event.latest_ms or at_ms)
             is_told = any(other is not event and other.after == event.before for other in near)
             if saved is None or before == event.before or is_told or not self.ends.may_have_one_life(key[1]):
@@ -116,19 +116,20 @@ class TableMoves:
                 event.before,
                 None,
                 0,
-                saved.written_ms,
+                saved[0],
                 event.latest_ms,
                 None,
                 "set by hand: beyond the queue's end, as the next pull showed",
                 certain=self.ends.has_whole_log,
                 reason=None if self.ends.has_whole_log else LEFT_LIFE,
-                evidence=f"table of {saved.written_ms}; {event.evidence}",
+                evidence=f"table of {saved[0]}; {event.evidence}",
             )
 
-    def _last_saved(self, key: GroupQueueKey, at_ms: int) -> SavedTable | None:
-        """The newest table by an instant that holds a queue's offset."""
-        older = bisect_right(self.copies, at_ms, key=lambda copy: copy.written_ms)
-        return next((copy for copy in reversed(self.copies[:older]) if key[2] in copy.offsets.get(key[:2], {})), None)
+    def last_saved(self, key: GroupQueueKey, at_ms: int) -> tuple[int, int] | None:
+        """The newest table by an instant that holds a queue's offset: when it was written, and the offset."""
+        older = self.copies[: bisect_right(self.copies, at_ms, key=lambda copy: copy.written_ms)]
+        queues = ((copy.written_ms, copy.offsets.get(key[:2], {})) for copy in reversed(older))
+        return next(((written_ms, offsets[key[2]]) for written_ms, offsets in queues if key[2] in offsets), None)
 
     def _most(self, key: GroupQueueKey, at_ms: int) -> int | None:
         """The most that the queue's maximum can have been at an instant."""
