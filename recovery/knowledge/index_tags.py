@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 
-from parsers.commitlog.record.message import Message, decode_message
-from parsers.damage.errors import StoreFormatError
-from parsers.evidence.mapped import map_file
+from parsers.commitlog.record.message import Message
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_ENTRY, build_key
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store import Store
 from parsers.values.java import index_key_hash
+from recovery.scan.log_access import LogAccess
 
 ASKED_FILES, ASKED_MESSAGES, NEWEST_ENTRIES = 4, 32, 64
 
 
-def index_holds_tags(store: Store, sample: Sequence[Message]) -> bool | None:
+def index_holds_tags(store: Store, sample: Iterable[Message]) -> bool | None:
     """Whether a message that the index knows is there by its tag too; None when nothing tells.
 
     The oldest are asked, of `sample` (in log order), and the newest that the index has: a broker that was brought to
@@ -52,34 +51,23 @@ def _newest_by_tag(store: Store) -> list[tuple[int, bool]]:
 
     Entries at the end may be of messages that the log has lost: the search goes back in growing steps.
     """
+    log = LogAccess(store.commitlog)
     for file in reversed([file for file in open_index(store.index, on_damage="collect") if file.entries]):
         last, step = file.entries, NEWEST_ENTRIES
         while last > 0:
-            seen = list(_by_tag(store, file, max(1, last - NEWEST_ENTRIES + 1), last))
+            seen = list(_by_tag(log, file, max(1, last - NEWEST_ENTRIES + 1), last))
             if seen:
                 return seen
             last, step = last - step, 2 * step
     return []
 
 
-def _by_tag(store: Store, file: OpenIndex, first: int, last: int) -> Iterator[tuple[int, bool]]:
+def _by_tag(log: LogAccess, file: OpenIndex, first: int, last: int) -> Iterator[tuple[int, bool]]:
     """Each message with a tag that the entries `first` to `last` are of, and whether one of them is its tag's."""
     view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(first), count=last - first + 1)
     for place in np.unique(view["physical_offset"])[1:-1].tolist():  # entries of those at the ends may lie outside
-        message = _message_at(store, place)
+        message = log.message(place)
         tags = message and message.property_value("TAGS")
         if message and tags:
             own = view["key_hash"][view["physical_offset"] == place]
             yield place, index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()
-
-
-def _message_at(store: Store, physical_offset: int) -> Message | None:
-    """The record there; None without one."""
-    for file in store.commitlog:
-        at = physical_offset - (file.base_offset or 0)
-        if 0 <= at < file.size:
-            try:
-                return decode_message(map_file(file.path), at)
-            except StoreFormatError:
-                return None
-    return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from parsers.config.topics import broker_named_by, read_topics
 from parsers.store.store import Store
 from recovery.knowledge.setting_signs import settings_told
-from recovery.knowledge.signs import Inferred, sampled_messages
+from recovery.knowledge.signs import Inferred, Sample
 from recovery.knowledge.topic_events import TopicEvent
 from recovery.knowledge.version_signs import version_told
 from recovery.rules.dispatch import DispatchRules
@@ -47,11 +47,10 @@ def infer(
 ) -> StoreKnowledge:
     """Everything dispatch needs to know. Given settings are complete: nothing of them is inferred then."""
     facts: list[Inferred] = []
-    sample = list(sampled_messages(store)) if version is None else []
     version_is_said = version is not None
     may_be: tuple[BrokerVersion, ...] = ()
     if version is None:
-        version, may_be, why = version_told(store, sample)
+        version, may_be, why = version_told(store, Sample(store))
         facts.append(Inferred("version", str(version), why, False))
     if settings is None:
         settings, found = settings_told(store)

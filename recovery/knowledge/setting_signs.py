@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from parsers.commitlog.record.message import decode_message
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
@@ -24,8 +23,9 @@ from parsers.timer.check import read_timercheck
 from parsers.timer.log import TIMER_UNIT
 from parsers.values.java import LONG_MIN
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
-from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, is_database, sampled_messages
+from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, Sample, is_database
 from recovery.rules.settings import StoreSettings
+from recovery.scan.log_access import LogAccess
 
 STORE_TYPE = "storeType"
 
@@ -167,11 +167,12 @@ def _geometry(store: Store) -> Iterator[Inferred]:
 
 def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     """The delay of each level from the units of its queue: delivery time less the message's store time."""
-    scheduled = {queue_id: queue for (topic, queue_id), queue in queues.items() if topic == SCHEDULE_TOPIC}
+    scheduled = {key: queue for key, queue in queues.items() if key[0] == SCHEDULE_TOPIC}
+    log = LogAccess(store.commitlog if scheduled else ())
     seen = {
         queue_id + 1: delay
-        for queue_id, queue in scheduled.items()
-        if (delay := _delay_of_queue(store, queue, queue_id))
+        for (topic, queue_id), queue in scheduled.items()
+        if (delay := _delay_of_queue(log, store.ext_queues.get((topic, queue_id), []), queue))
     }
     if not seen:
         if scheduled:
@@ -190,12 +191,10 @@ def _delay_levels(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     )
 
 
-def _delay_of_queue(store: Store, queue: Queue, queue_id: int) -> int | None:
+def _delay_of_queue(log: LogAccess, ext: Sequence[StoreFile], queue: Queue) -> int | None:
     delays: Counter[int] = Counter()
-    ext = store.ext_queues.get((SCHEDULE_TOPIC, queue_id), [])
-    logs = {file.base_offset or 0: file for file in store.commitlog}
     for unit in queue.sample(SAMPLED_UNITS):
-        stored = _store_time(logs, unit.physical_offset, unit.msg_size)
+        stored = _store_time(log, unit.physical_offset, unit.msg_size)
         if stored is not None:
             delays[_delivery_time(ext, unit.tags_code) - stored] += 1
     likely = [delay for delay, _ in delays.most_common(1) if delay > 0 and delay % 1000 == 0]
@@ -223,15 +222,10 @@ def _ext_unit(ext: Sequence[StoreFile], tags_code: int) -> ExtUnit | None:
     return None
 
 
-def _store_time(logs: dict[int, StoreFile], physical_offset: int, msg_size: int) -> int | None:
-    base = max((base for base in logs if base <= physical_offset), default=None)
-    if base is None or msg_size <= 0:
-        return None
-    try:
-        message = decode_message(map_file(logs[base].path), physical_offset - base)
-    except StoreFormatError:
-        return None
-    return message.store_timestamp_ms if message.topic == SCHEDULE_TOPIC else None
+def _store_time(log: LogAccess, physical_offset: int, msg_size: int) -> int | None:
+    """Of the delayed message that a unit leads to; None where it leads to none."""
+    message = log.message(physical_offset) if msg_size > 0 else None
+    return message.store_timestamp_ms if message and message.topic == SCHEDULE_TOPIC else None
 
 
 def _multi_dispatch(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
@@ -240,7 +234,7 @@ def _multi_dispatch(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     why = "consumequeue/ has queues named %LMQ%…"
     light = any(is_lmq(topic) for topic, _ in queues)
     if not queues:
-        listed = [message for message in sampled_messages(store) if message.property_value("INNER_MULTI_QUEUE_OFFSET")]
+        listed = [message for message in Sample(store) if message.property_value("INNER_MULTI_QUEUE_OFFSET")]
         named = [(message.property_value("INNER_MULTI_DISPATCH") or "").split(",") for message in listed]
         light = any(is_lmq(name) for names in named for name in names)
         why = "no queue is left, and records list their offsets in queues named %LMQ%…"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.values.topics import TIMER_TOPIC, TRANSACTION_TOPIC
 from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
-from recovery.knowledge.signs import SAMPLED_UNITS, is_database
+from recovery.knowledge.signs import SAMPLED_UNITS, Sample, is_database
 from recovery.rules.dispatch import COMMIT, PREPARED
 from recovery.rules.versions import PROVEN, BrokerVersion
 
@@ -68,7 +69,7 @@ PLACE_SIGNS: tuple[tuple[BrokerVersion, str, Callable[[Store], bool]], ...] = (
 """What no broker before a version writes: that version, the sign, whether a store has it."""
 
 
-def version_told(store: Store, sample: Sequence[Message]) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
+def version_told(store: Store, sample: Sample) -> tuple[BrokerVersion, tuple[BrokerVersion, ...], str]:
     """The first candidate that goes against the fewest of the files' bounds; all versions that do; the sentence for it.
 
     An upgrade, or one damaged place, may leave a bound that the others contradict: they outweigh it.
@@ -95,14 +96,14 @@ def _within(version: BrokerVersion, least: BrokerVersion, below: BrokerVersion) 
     return least <= version < below if least < below else version >= least or version < below
 
 
-def _bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+def _bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
     """(first version possible, first version impossible again, the evidence).
 
     Where the second is the earlier one, the versions between them are impossible.
     """
-    if any(message.magic_code == MAGIC_V2 for message in sample):
+    if sample.has_magic(MAGIC_V2):
         yield BrokerVersion(5, 1, 0), NEVER, "the log has V2 records"
-    newest = [message for message in sample if message.properties_size > 0][-NEWEST_RECORDS:]
+    newest = islice((message for message in reversed(sample) if message.properties_size > 0), NEWEST_RECORDS)
     ends = Counter(message.properties_stored.endswith(b"\x02") for message in newest)
     if ends[False] > ends[True]:
         yield BrokerVersion(4, 9, 1), BrokerVersion(5, 2, 0), "properties have no separator at their end"
@@ -144,7 +145,7 @@ def _index_counts_puts(store: Store) -> bool | None:
     return None
 
 
-def _old_bounds(store: Store, sample: Sequence[Message]) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
+def _old_bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, BrokerVersion, str]]:
     """What tells brokers before 4.7.1 from one another; a single message tells nothing, since it may be damaged."""
     transactions = Counter(message.sys_flag & SYS_FLAG_TRANSACTION for message in sample)
     if transactions[PREPARED] > 1:
