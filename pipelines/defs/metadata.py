@@ -12,7 +12,7 @@ import dagster as dg
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.table import Column, Table, type_name
 
-SAMPLE_ROWS, CELL_CHARACTERS, LABEL_CHARACTERS, BARS = 5, 120, 41, 12
+SAMPLE_ROWS, SAMPLE_CHARACTERS, CELL_CHARACTERS, LABEL_CHARACTERS, BARS = 5, 32, 120, 41, 12
 EXACT_IN_A_BROWSER = 2**53
 
 
@@ -51,24 +51,27 @@ def table_metadata(
 
 
 def sample(lake: Lake, table: Table) -> dg.TableMetadataValue:
-    """Some rows as they are, long text cut."""
+    """Some rows, their texts cut to what stays on one line, without columns that none of them has."""
     found = lake.query(f"SELECT * FROM {table.name} LIMIT {SAMPLE_ROWS}").to_pylist()
-    return dg.MetadataValue.table([record(row) for row in found], schema=column_schema(table))
+    known = [name for name in table.bare_schema.names if any(row[name] is not None for row in found)]
+    rows = [{name: row[name] for name in known} for row in found]
+    schema = dg.TableSchema(columns=[column for column in column_schema(table).columns if column.name in known])
+    return dg.MetadataValue.table([record(row, SAMPLE_CHARACTERS) for row in rows], schema=schema)
 
 
-def record(row: Mapping[str, object]) -> dg.TableRecord:
-    """A row as Dagster shows it."""
-    return dg.TableRecord({name: cell(value) for name, value in row.items()})
+def record(row: Mapping[str, object], most: int = CELL_CHARACTERS) -> dg.TableRecord:
+    """A row as Dagster shows it, texts with so many characters at most."""
+    return dg.TableRecord({name: cell(value, most) for name, value in row.items()})
 
 
-def cell(value: object) -> str | int | float | bool | None:
+def cell(value: object, most: int = CELL_CHARACTERS) -> str | int | float | bool | None:
     """A value in a table of Dagster: numbers that a browser would round as text, bytes as hex, long text cut."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int):
         return value if abs(value) < EXACT_IN_A_BROWSER else str(value)
     text = value.hex() if isinstance(value, bytes) else str(value)
-    return text if len(text) <= CELL_CHARACTERS else f"{text[: CELL_CHARACTERS - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def bar_plots(

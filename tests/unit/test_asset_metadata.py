@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipelines.answers.derived.store_rows import JUDGES
 from pipelines.definitions import DERIVED_ASSETS
 from pipelines.defs.assets.evidence import KEYS
-from pipelines.defs.metadata import bar_plots, cell, ranked_bars, readable_labels
+from pipelines.defs.metadata import bar_plots, cell, ranked_bars, readable_labels, sample
+from pipelines.lake.lake import Lake
+from pipelines.lake.tables.lag import GROUP_STARTS
+from tests.support.small_lake import put
 
 
 def test_the_unknown_stand_last_and_say_so() -> None:
@@ -37,6 +42,15 @@ def test_a_cell_keeps_what_a_browser_would_change() -> None:
     assert cell(2**53 + 1) == str(2**53 + 1)
     assert (cell(7), cell(None), cell(True), cell(b"\x00\xff")) == (7, None, True, "00ff")
     assert len(str(cell("x" * 1000))) == 120
+
+
+def test_sample_rows_stay_on_a_line(tmp_path: Path) -> None:
+    """Rows of reasons were as high as a page, and columns without a value pushed the others out of it."""
+    lake = Lake(tmp_path)
+    put(lake, "group_starts", {"broker": "b", "topic": "T", "queue_id": 0, "latest": 3, "reason": "because " * 20})
+    shown = sample(lake, GROUP_STARTS)
+    assert [column.name for column in shown.schema.columns] == ["broker", "topic", "queue_id", "latest", "reason"]
+    assert len(str(shown.records[0].data["reason"])) == 32
 
 
 def test_a_table_that_is_made_with_a_broker_s_logs_has_them_before_it_in_the_graph() -> None:
