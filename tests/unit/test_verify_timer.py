@@ -169,6 +169,13 @@ def test_a_timer_due_at_another_time_than_its_message_is_one_finding(root: Path)
     assert "TIMER_OUT_MS" in found.evidence[1]
 
 
+def test_no_unclean_exit_leaves_a_queue_offset_beyond_the_masters(root: Path) -> None:
+    """Both are written in one step, and recovery takes timers in again from the lesser one on."""
+    (root / "abort").touch()
+    check_write(root, "master_queue_offset", 0)
+    assert only(root).kind == "timer_check_wrong"
+
+
 def test_units_of_messages_that_an_unclean_exit_took_are_explained(root: Path) -> None:
     """A power loss takes what was not forced: no more than a file of the log."""
     end = max(record_starts(root)) + 60_000

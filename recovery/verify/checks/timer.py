@@ -334,7 +334,7 @@ def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_en
     slack = side.unforced // LEAST_MESSAGE
     if side.queue_end is not None and not 0 <= offset <= side.queue_end + slack:
         yield _check_finding(QUEUE_OFFSET, offset, f"queue {TIMER_TOPIC}/0: ends at {side.queue_end}")
-    elif offset > master and not side.unforced:
+    elif offset > master:
         yield _check_finding(MASTER_OFFSET, master, f"timercheck: {QUEUE_OFFSET} {offset}, which is at most that")
     read_ms, written_ms = check["last_read_time_ms"], check["timestamp_ms"]
     if side.dates_check and check["counter"] > 0 and read_ms > written_ms + CLOCK_STEP_MS:
