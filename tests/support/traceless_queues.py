@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_entries import read_places
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.log_folders import log_files, log_start
-from tests.support.store_changes import Change, Files, covered, is_zero
+from tests.support.store_changes import Change, Files, covered
 
 KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 """Fields of an index entry that only the keys of its message can prove."""
@@ -36,10 +36,12 @@ def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files, 
         return _was_expired(change, base, left)
     if change.what == "size":
         return False
-    if _stays_expired(change, base, left, places):
-        return True
-    return is_zero(change, root, places) and not any(
-        _same_record(place, base, root) for place in _unreported(change, base, places)
+    start = log_start(left)
+    before, after = (base / change.file).read_bytes(), left[change.file]
+    return all(
+        _stays_expired(slot, (before, after), start)
+        or (_is_zeroed(slot, change, after) and not _has_record(CQ_UNIT.array(before)[slot], base, root))
+        for slot in _unreported_slots(change, places)
     )
 
 
@@ -105,22 +107,21 @@ def _follows_full_file(change: Change, left: Files) -> bool:
     return before is not None and not any(left[change.file]) and any(before[-CQ_UNIT.size :])
 
 
-def _stays_expired(change: Change, base: Path, left: Files, places: Sequence[Place]) -> bool:
-    """Every changed unit that no place reports was of an expired message, and is again."""
-    start = log_start(left)
-    files = [CQ_UNIT.array(content) for content in ((base / change.file).read_bytes(), left[change.file])]
-    slots = _unreported_slots(change, places)
-    return all(
-        0 <= units["physical_offset"][slot] < start and units["msg_size"][slot] > 0 for units in files for slot in slots
-    )
+def _stays_expired(slot: int, contents: Sequence[bytes], start: int) -> bool:
+    """The unit was of an expired message, and is again."""
+    units = (CQ_UNIT.array(content)[slot] for content in contents)
+    return all(0 <= unit["physical_offset"] < start and unit["msg_size"] > 0 for unit in units)
 
 
-def _unreported(change: Change, base: Path, places: Sequence[Place]) -> Iterable[int]:
-    """Physical offsets of the base's units in the changed range that no place reports."""
-    units = CQ_UNIT.array((base / change.file).read_bytes())
-    for slot in _unreported_slots(change, places):
-        if units["msg_size"][slot] > 0:
-            yield int(units["physical_offset"][slot])
+def _is_zeroed(slot: int, change: Change, after: bytes) -> bool:
+    """What changed of the unit is zero."""
+    at = slot * CQ_UNIT.size
+    return not any(after[max(change.start, at) : min(change.end, at + CQ_UNIT.size)])
+
+
+def _has_record(unit: np.void, base: Path, root: Path) -> bool:
+    """The message of the base's unit is still in the log."""
+    return bool(unit["msg_size"] > 0) and _same_record(int(unit["physical_offset"]), base, root)
 
 
 def _unreported_slots(change: Change, places: Sequence[Place]) -> list[int]:

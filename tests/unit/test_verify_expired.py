@@ -57,3 +57,23 @@ def test_a_log_that_is_gone_is_missing_in_the_folder_that_a_setting_names(folder
     findings = verify(*opened(root, VERSION, SETTINGS, config={"storePathCommitLog": folder})).findings
     (tail,) = (found for found in findings if found.kind == "log_tail_missing")
     assert tail.places[0] == Place(folder, 0, 0)
+
+
+def test_units_of_expired_messages_in_the_places_of_messages_that_are_left_are_wrong(tmp_path: Path) -> None:
+    """The file of another queue, which has more messages before the log's start."""
+    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"mappedFileSizeConsumeQueue": "2000"}))
+    for number in range(60):
+        builder.put("Payments" if number % 10 == 9 else "Orders")
+    root = builder.finish()
+    second = sorted((root / "commitlog").iterdir())[1]
+    sorted((root / "commitlog").iterdir())[0].unlink()
+    expired = [record for record in builder.records if record.physical_offset < int(second.name)]
+    first, end = (sum(record.topic == topic for record in expired) for topic in ("Payments", "Orders"))
+    files = [root / "consumequeue" / topic / "0" / f"{0:020d}" for topic in ("Payments", "Orders")]
+    payments, orders = (file.read_bytes() for file in files)
+    files[0].write_bytes(orders)
+    files[1].write_bytes(payments)
+    found = verify(*opened(root, VERSION, builder.settings)).findings
+    (late,) = (one for one in found if one.kind == "unit_into_deleted_log")
+    place = Place(f"consumequeue/Payments/0/{0:020d}", first * CQ_UNIT.size, (end - first) * CQ_UNIT.size)
+    assert (late.places, late.count) == ((place,), end - first)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from parsers.values.java import LONG_MAX
 from recovery.scan.intervals import Longs, Mask, found_at, neighbours
 from recovery.verify.checks.queue.compared import LogFacts, QueueHead, QueueMessages, QueueUnits, compare
 from recovery.verify.checks.queue.places import QueuePlaces
@@ -26,8 +27,10 @@ def check_queue(
     Messages and units that are each other's may be left out, both together, but for those that share their record
     with one that is not.
     """
-    own, row, _, verdict, holes, absent, served = compare(messages, units, head, files, log)
+    own, row, is_own, verdict, holes, absent, served = compare(messages, units, head, files, log)
     findings = [*_unit_findings(messages, own, row, verdict, files, log), *_hole_findings(holes, messages, files)]
+    if not is_own.any():
+        findings += _head_findings(messages, head, files, log)
     explained = list(_explained(own, units, head, files, log))
     for found in _missing_findings(absent, served, files, log):
         if found.kind == "not_dispatched_yet" and not log.clean_exit:
@@ -112,6 +115,22 @@ def _record_says(physical_offset: int, log: LogFacts) -> str:
         f"record at {physical_offset}: queue {queue}, queue offset {log.queue_offset[at]}, size {log.total_size[at]}, "
         f"sysFlag {int(log.sys_flag[at]):#x}"
     )
+
+
+def _head_findings(messages: QueueMessages, head: QueueHead, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
+    """Units of expired messages in and behind the places of messages that the log still has, where units of other
+    queues lead to all of these: the file is another queue's. A single message may itself have been altered."""
+    lead_elsewhere = np.isin(messages.physical_offset, log.misdirected).all()
+    if len(messages.queue_offset) < 2 or not lead_elsewhere or head.settled_from != LONG_MAX:
+        return
+    at = int(messages.queue_offset.argmin())
+    slot, place = int(messages.queue_offset[at]), int(messages.physical_offset[at])
+    first, end = max(slot, head.first_expired), head.first_expired + head.expired
+    if first < end:
+        span = Span(files.topic, files.queue_id, first, end)
+        said = f"units {first} to {end - 1} are of messages before {log.start}, where the log begins"
+        evidence = said, f"log: the message of queue offset {slot} is at {place}"
+        yield Finding("unit_into_deleted_log", span, files.places(first, end - first), end - first, evidence)
 
 
 def _hole_findings(holes: Longs, messages: QueueMessages, files: QueuePlaces) -> Iterator[Finding]:
