@@ -33,7 +33,6 @@ FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]
 Life = Literal["living", "former"]
 NEVER_QUEUED = ("prepared", "rollback")
 TAG_KEY = "T#"
-ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +88,12 @@ class StoreQuery:
             end_ms=question.end_ms,
         )
 
-    def query_messages(self, question: KeyQuestion) -> list[Message]:
-        """`DefaultMessageStore#queryMessage`: the records at those offsets, oldest first.
-
-        Where none of a round's offsets leads to a record, up to two more rounds ask for what is older still.
-        """
-        end_ms = question.end_ms
-        for _ in range(ROUNDS):
-            window = KeyQuestion(question.topic, question.key, question.max_num, question.begin_ms, end_ms)
-            offsets = sorted(self.query_offsets(window))
-            found = [message for message in map(self._log.message, offsets) if message is not None]
-            if found or not offsets or end_ms < question.begin_ms:
-                return found
-        return []
-
     def find_by_key(self, question: KeyQuestion, *, hash_only: bool = False) -> list[FoundMessage]:
         """Messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
 
         `hash_only`: keep those, too, whose index entry merely has the same hash; a broker hands them to its clients,
-        which look at the keys themselves. Offsets that lead to no record are left out.
+        which look at the keys themselves. Offsets that lead to no record are left out. Where none leads to one, a
+        broker asks up to twice more, always the same: only the time of a record that it read narrows the question.
         """
         found: list[FoundMessage] = []
         for physical_offset in self.query_offsets(question):

@@ -45,7 +45,8 @@ def test_key_queries_answer_what_the_broker_answers(name: str) -> None:
     for line in lines:
         question = KeyQuestion(line["topic"], line["key"], line["maxNum"], line["begin"], line["end"])
         assert query.query_offsets(question) == line["phyOffsets"]
-        assert [message.message_id for message in query.query_messages(question)] == line["queryMessageIds"]
+        found = sorted(query.find_by_key(question, hash_only=True), key=lambda hit: hit.physical_offset)
+        assert [hit.message.message_id for hit in found] == line["queryMessageIds"]
 
 
 @stores
