@@ -25,7 +25,7 @@ from recovery.rules.dispatch import (
     index_keys,
     parse_number,
 )
-from recovery.scan.scanner import ScanBatch
+from recovery.scan.kernel import ScanBatch
 
 Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -31,7 +31,8 @@ from recovery.rules.dispatch import DispatchRequest, DispatchRules, QueueUnit, q
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.kernel import ScanBatch
+from recovery.scan.scanner import LogScanner
 
 TRIES = 30
 """How often ConsumeQueue#putMessagePositionInfoWrapper tries, a second each; each try writes an ext unit."""

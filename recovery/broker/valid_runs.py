@@ -9,8 +9,8 @@ import numpy as np
 from recovery.broker.message_check_kernel import walk_valid
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
-from recovery.scan.kernel import INVALID
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.kernel import INVALID, ScanBatch
+from recovery.scan.scanner import LogScanner
 
 RECORDS_PER_RUN = 1 << 15
 WORTH_A_RUN = 1 << 10

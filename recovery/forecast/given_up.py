@@ -14,8 +14,9 @@ from parsers.store.store_file import StoreFile
 from recovery.broker.store_folder import Entry, Evidence
 from recovery.forecast.losses import runs_of
 from recovery.lives.life import TopicLives
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import LogGap
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 
 Longs = npt.NDArray[np.int64]
 

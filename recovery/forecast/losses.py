@@ -26,9 +26,9 @@ from recovery.broker.queue_database import held
 from recovery.broker.store_folder import DatabaseFolder, Entry, QueueKey
 from recovery.lives.life import TopicLives
 from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import GapSink, LogRun, runs_between
 from recovery.scan.queue_rows import queue_rows
-from recovery.scan.scanner import ScanBatch
 from recovery.start.restart import Restart
 
 Longs = npt.NDArray[np.int64]

@@ -18,10 +18,10 @@ from parsers.kernels.numba_cache import cached_njit
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import decode_utf8
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.kernel import Longs, RecordColumns, UnitColumns
+from recovery.scan.kernel import Longs, RecordColumns, ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number, unpack_key
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import TopicTable
 
 QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST = range(9)

@@ -12,10 +12,9 @@ import numpy as np
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
-from recovery.rebuild.index_kernel import INDEX_COUNT, put_records
+from recovery.rebuild.index_kernel import INDEX_COUNT, IndexInWork, put_records
 from recovery.rules.versions import BrokerVersion
-from recovery.scan.kernel import INVALID, Longs
-from recovery.scan.scanner import ScanBatch
+from recovery.scan.kernel import INVALID, Longs, ScanBatch
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999: the last that 17 digits can name
@@ -57,18 +56,15 @@ class IndexFilesWriter:
                     return
                 key_row = int(batch.records.first_key[row])
                 self._roll(int(batch.records.store_timestamp_ms[row]))
-            row, key_row = put_records(
-                np.frombuffer(self._map or b"", np.uint8),
-                self._header,
-                *self._geometry,
-                self._version.counts_index_puts_as_slots,
-                batch.records,
-                batch.keys,
-                row,
-                key_row,
-            )
+            row, key_row = self._put(batch, row, key_row)
             if row < batch.rows:
                 self._roll(int(batch.records.store_timestamp_ms[row]))
+
+    def _put(self, batch: ScanBatch, row: int, key_row: int) -> tuple[int, int]:
+        """`put_records` into the newest file; no view of its map is left, or it could not be closed."""
+        data = np.frombuffer(self._map or b"", np.uint8)
+        file = IndexInWork(data, self._header, *self._geometry, self._version.counts_index_puts_as_slots)
+        return put_records(file, batch.records, batch.keys, row, key_row)
 
     def close(self) -> None:
         """Write the newest file's counts, as a shutdown does."""

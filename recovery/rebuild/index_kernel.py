@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,24 +28,33 @@ AHEAD = 16
 """Which key's slot is asked for while another is put: slots are far apart."""
 
 
-@cached_njit(nogil=True, _nrt=False)
-def put_key(
-    file: Bytes, header: Longs, hash_slots: int, count_puts: bool, key_hash: int, physical_offset: int, store_time: int
-) -> None:
-    """`IndexFileWriter.put` for a file that is not full; `header` holds the six fields in file order."""
+class IndexInWork(NamedTuple):
+    """An index file that is being written: `header` holds its six fields in file order."""
+
+    data: Bytes
+    header: Longs
+    hash_slots: int
+    max_entries: int
+    count_puts: bool
+
+
+@cached_njit(nogil=True, _nrt=False, forceinline=True)
+def put_key(file: IndexInWork, key_hash: int, physical_offset: int, store_time: int) -> None:
+    """`IndexFileWriter.put` for a file that is not full."""
+    data, header, hash_slots, _, count_puts = file
     slot_at = HEADER + SLOT * (key_hash % hash_slots)
     number = header[INDEX_COUNT]
-    previous = load_int(file, slot_at)
+    previous = load_int(data, slot_at)
     if previous <= 0 or previous > number:
         previous = 0
     elapsed = store_time - header[BEGIN_TIME]
     seconds = 0 if header[BEGIN_TIME] <= 0 or elapsed < 0 else min(elapsed // 1000, MOST_SECONDS)
     at = HEADER + SLOT * hash_slots + ENTRY * number
-    store_int(file, at, key_hash)
-    store_long(file, at + PHYSICAL_AT, physical_offset)
-    store_int(file, at + DIFF_AT, seconds)
-    store_int(file, at + PREVIOUS_AT, previous)
-    store_int(file, slot_at, number)
+    store_int(data, at, key_hash)
+    store_long(data, at + PHYSICAL_AT, physical_offset)
+    store_int(data, at + DIFF_AT, seconds)
+    store_int(data, at + PREVIOUS_AT, previous)
+    store_int(data, slot_at, number)
     if number <= 1:
         header[BEGIN_PHYSICAL], header[BEGIN_TIME] = physical_offset, store_time
     if previous == 0 or count_puts:
@@ -53,22 +64,13 @@ def put_key(
 
 
 @cached_njit(nogil=True, _nrt=False)
-def put_records(
-    file: Bytes,
-    header: Longs,
-    hash_slots: int,
-    max_entries: int,
-    count_puts: bool,
-    records: RecordColumns,
-    keys: Ints,
-    row: int,
-    key_row: int,
-) -> tuple[int, int]:
+def put_records(file: IndexInWork, records: RecordColumns, keys: Ints, row: int, key_row: int) -> tuple[int, int]:
     """Index the records from `row`, going on at `key_row` of its keys; returns both where a new file is needed.
 
     At the end the row is the number of records. As in `IndexWriter.put`: a record that finds the file full needs a new
     one even without keys, and one before the file's end is skipped.
     """
+    data, header, hash_slots, max_entries, _ = file
     states, first_keys, last_key = records.state, records.first_key, len(keys) - 1
     physical_offsets, store_times = records.physical_offset, records.store_timestamp_ms
     while row < len(states):
@@ -82,8 +84,8 @@ def put_records(
             while key_row < end:
                 if header[INDEX_COUNT] >= max_entries:
                     return row, key_row
-                prefetch(file, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
-                put_key(file, header, hash_slots, count_puts, keys[key_row], physical_offsets[row], store_times[row])
+                prefetch(data, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
+                put_key(file, keys[key_row], physical_offsets[row], store_times[row])
                 key_row += 1
         row += 1
         key_row = int(first_keys[row])

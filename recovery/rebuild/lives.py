@@ -17,10 +17,10 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import NEVER, TopicLives
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals, is_folder_name
 from recovery.scan.intervals import Mask
-from recovery.scan.kernel import UnitColumns
+from recovery.scan.kernel import ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
 from recovery.scan.queue_numbers import unpack_key
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 
 
 def with_living_only(

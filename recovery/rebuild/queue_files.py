@@ -12,8 +12,8 @@ import numpy as np
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from recovery.rebuild.queue_kernel import BATCH, NO_FILE, NOT_PLACED, UNIT, larger, new_state, pack_units, place_units
 from recovery.rules.settings import StoreSettings
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.queue_numbers import unpack_key
-from recovery.scan.scanner import ScanBatch
 from recovery.scan.topic_table import TopicTable
 
 SPARE_QUEUES = 1 << 12

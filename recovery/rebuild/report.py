@@ -24,9 +24,8 @@ from recovery.rebuild.index_files import IndexTotals
 from recovery.rebuild.queue_files import QueueTotals
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.scan.kernel import INVALID
+from recovery.scan.kernel import INVALID, ScanBatch
 from recovery.scan.log_runs import LogGap
-from recovery.scan.scanner import ScanBatch
 
 LONGEST_LIST = 1000
 

@@ -79,13 +79,31 @@ class UnitColumns(NamedTuple):
     message_count: Shorts
 
 
+class ScanBatch(NamedTuple):
+    """What one run of records is dispatched to: their units, and their keys as index hashes.
+
+    Topics are codes of the scanner's table.
+    """
+
+    records: RecordColumns
+    units: UnitColumns
+    keys: Ints
+
+    @property
+    def rows(self) -> int:
+        return len(self.records.file_pos)
+
+
 class ScanOptions(NamedTuple):
+    """The rules of a scan; `span` is room for `find_spans`."""
+
     delay_ms: Longs
     index_enabled: bool
     index_tags: bool
     index_commits: bool
     index_unique_ids: bool
     split_values: bool
+    span: Longs
 
 
 @cached_njit(nogil=True, _nrt=False)
@@ -224,17 +242,10 @@ def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_units(
-    data: Bytes,
-    span: Longs,
-    topics: TopicArrays,
-    row: int,
-    topic: int,
-    queue_id: int,
-    queue_offset: int,
-    units: UnitColumns,
-    at: int,
+    data: Bytes, span: Longs, topics: TopicArrays, records: RecordColumns, row: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
     """Append the units of a record that dispatch takes: (status, new number of rows, span of a new topic's name)."""
+    topic, queue_id, queue_offset = records.topic[row], records.queue_id[row], records.queue_offset[row]
     traits, count = topics.traits[topic], 0
     if traits & IS_BATCH:
         queue_offset, count = batch_of(data, span, queue_offset)
@@ -256,25 +267,23 @@ def store_time_of(data: Bytes, at: int, sys_flag: int) -> int:
 @cached_njit(nogil=True, _nrt=False)
 def scan_records(
     data: Bytes,
-    first_row: int,
     topics: TopicArrays,
     options: ScanOptions,
-    records: RecordColumns,
-    units: UnitColumns,
+    out: ScanBatch,
+    first_row: int,
     unit_rows: int,
-    keys: Ints,
     key_rows: int,
-    span: Longs,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fill the columns for the well-formed records at `records.file_pos[first_row:]`; `span` is room for `find_spans`.
+    """Fill the columns for the well-formed records at `out.records.file_pos[first_row:]`.
 
     Returns (status, row, unit rows, key rows, span of a new topic's name); DONE, or why it stopped before that row.
     """
     # Without `_nrt=False`, here and in what is called, counting references to the arrays takes half of the time.
+    records, units, keys = out
     slots, names, ends, seeds, tag_seeds, all_traits = topics
     file_pos, physical_offsets, total_sizes, sys_flags, store_timestamps = records[:5]
     record_topics, queue_ids, queue_offsets, tags_codes, states, first_keys = records[5:]
-    delay_ms, index_enabled, index_tags, index_commits, index_unique_ids, split_values = options
+    delay_ms, index_enabled, index_tags, index_commits, index_unique_ids, split_values, span = options
     for row in range(first_row, len(file_pos)):
         at = file_pos[row]
         total_size, _, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
@@ -289,10 +298,9 @@ def scan_records(
             span[2 * UNIQ_KEY] = -1
         sys_flag = load_int(data, at + AT_SYS_FLAG)
         store_timestamp_ms = store_time_of(data, at, sys_flag)
-        queue_id, queue_offset = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
         total_sizes[row], sys_flags[row], record_topics[row] = total_size, sys_flag, topic
         physical_offsets[row], store_timestamps[row] = own_offset(data, at), store_timestamp_ms
-        queue_ids[row], queue_offsets[row] = queue_id, queue_offset
+        queue_ids[row], queue_offsets[row] = load_int(data, at + AT_QUEUE_ID), load_long(data, at + AT_QUEUE_OFFSET)
         states[row], first_keys[row] = PLAIN, key_rows
         traits = all_traits[topic]
         tags_codes[row], known = tags_code_of(data, span, traits & IS_SCHEDULE != 0, store_timestamp_ms, delay_ms)
@@ -300,9 +308,7 @@ def scan_records(
             return ODD, row, unit_rows, key_rows, 0, 0
         transaction, units_end = sys_flag & SYS_FLAG_TRANSACTION, unit_rows
         if transaction == 0 or transaction == COMMIT:
-            status, units_end, at, end = put_units(
-                data, span, topics, row, topic, queue_id, queue_offset, units, units_end
-            )
+            status, units_end, at, end = put_units(data, span, topics, records, row, units, units_end)
             if status != DONE:
                 return status, row, unit_rows, key_rows, at, end
         if index_enabled and transaction != ROLLBACK and (index_commits or transaction != COMMIT):

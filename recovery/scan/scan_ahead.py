@@ -13,9 +13,9 @@ import numpy as np
 
 from parsers.evidence.mapped import release_pages
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.kernel import Ints
+from recovery.scan.kernel import Ints, ScanBatch
 from recovery.scan.log_runs import LogRun
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import TopicTable
 
 MOST_AT_ONCE = 8

@@ -6,7 +6,6 @@ The compiled pass does all but the rare rows; those are asked of `recovery.rules
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from recovery.scan.kernel import (
     Ints,
     Longs,
     RecordColumns,
+    ScanBatch,
     ScanOptions,
     UnitColumns,
     scan_records,
@@ -43,19 +43,6 @@ from recovery.scan.topic_table import TopicTable
 Scalar = TypeVar("Scalar", bound=np.generic)
 MOST_PER_RECORD = 1 << 14
 """Units or keys one record can have, room for which is always kept: properties are at most 32767 bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScanBatch:
-    """What one run of records is dispatched to. Topics are codes of the scanner's table."""
-
-    records: RecordColumns
-    units: UnitColumns
-    keys: Ints
-
-    @property
-    def rows(self) -> int:
-        return len(self.records.file_pos)
 
 
 class LogScanner:
@@ -71,6 +58,7 @@ class LogScanner:
             index_commits=rules.version.indexes_commits,
             index_unique_ids=rules.version.indexes_unique_ids,
             split_values=not rules.version.keeps_property_values_with_separators,
+            span=np.empty(SPANS, np.int64),
         )
 
     def scan(self, data: Bytes, positions: Longs) -> ScanBatch:
@@ -78,10 +66,11 @@ class LogScanner:
         rows = len(positions)
         records = record_columns(positions)
         units, keys = unit_columns(rows + MOST_PER_RECORD), np.empty(4 * rows + MOST_PER_RECORD, np.int32)
-        row, unit_rows, key_rows, span = 0, 0, 0, np.empty(SPANS, np.int64)
+        row, unit_rows, key_rows = 0, 0, 0
         while True:
+            out = ScanBatch(records, units, keys)
             status, row, unit_rows, key_rows, start, end = scan_records(
-                data, row, self.topics.arrays, self._options, records, units, unit_rows, keys, key_rows, span
+                data, self.topics.arrays, self._options, out, row, unit_rows, key_rows
             )
             if status == DONE:
                 break

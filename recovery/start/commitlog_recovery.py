@@ -18,7 +18,7 @@ from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import QueueDatabase
 from recovery.rules.dispatch import DispatchRequest
 from recovery.rules.passing_settings import PassedBy
-from recovery.scan.scanner import ScanBatch
+from recovery.scan.kernel import ScanBatch
 from recovery.start.first_file import first_file_after_clean_exit, first_file_after_crash
 
 Longs = npt.NDArray[np.int64]

@@ -28,8 +28,9 @@ from recovery.rules.dispatch import (
     queue_units,
 )
 from recovery.rules.versions import BrokerVersion
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.record_walk import walk
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 from tests.support.commitlog_strategies import messages
 from tests.support.new_message import new_message
 

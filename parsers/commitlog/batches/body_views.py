@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.batches.slab import Slab
-from parsers.commitlog.compiled.columns import INTS, LONGS
-from parsers.commitlog.compiled.fields import Matrix32, Matrix64
+from parsers.commitlog.compiled.columns import INTS, LONGS, Columns
+from parsers.commitlog.compiled.fields import Matrix32
 from parsers.commitlog.compiled.shape import BODY_AT_V4, HOST_V6_MORE
 from parsers.commitlog.files.logfile import LogFile
 from parsers.commitlog.record.layout import SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6
@@ -27,16 +27,7 @@ def view_bodies(log: LogFile, slab: Slab, rows: int) -> pa.Array:
     """The bodies of a decoded run. The array keeps the file's map open."""
     first = int(slab.columns.longs[L_PHYSICAL_OFFSET, 0]) - log.base_offset if rows else 0
     views = np.zeros((rows, VIEW_SIZE), np.uint8)
-    put_views(
-        log.data,
-        first,
-        log.base_offset,
-        rows,
-        slab.columns.ints,
-        slab.columns.longs,
-        views.reshape(-1),
-        views.view(np.int32),
-    )
+    put_views(log.data, first, log.base_offset, slab.columns, views.reshape(-1), views.view(np.int32))
     content = pa.py_buffer(log.view[first:])
     return pa.Array.from_buffers(pa.binary_view(), rows, [None, pa.py_buffer(views), content], null_count=0)
 
@@ -51,21 +42,14 @@ def taken_bodies(views: pa.Array, rows: npt.NDArray[np.int64], wanted: npt.NDArr
 
 
 @cached_njit(nogil=True, _nrt=False)
-def put_views(
-    data: Bytes,
-    first: int,
-    base_offset: int,
-    rows: int,
-    ints: Matrix32,
-    longs: Matrix64,
-    views: Bytes,
-    words: Matrix32,
-) -> None:
-    """One view a row: length, then the body itself if it is short, else its start, buffer 0 and its place from `first`.
+def put_views(data: Bytes, first: int, base_offset: int, decoded: Columns, views: Bytes, words: Matrix32) -> None:
+    """One view for each row of `words`: length, then the body itself if it is short; else its start, buffer 0, and its
+    place from `first`.
 
     Source: Arrow columnar format, variable-size binary view layout.
     """
-    for row in range(rows):
+    ints, longs = decoded.ints, decoded.longs
+    for row in range(len(words)):
         sys_flag, size = ints[I_SYS_FLAG, row], max(0, ints[I_BODY_SIZE, row])
         body_at = longs[L_PHYSICAL_OFFSET, row] - base_offset + BODY_AT_V4
         if sys_flag & SYS_FLAG_BORN_HOST_V6:

@@ -22,7 +22,9 @@ from parsers.commitlog.compiled.columns import (
     W_CRC,
     W_RECORD_CRC,
     WANTED,
+    Asked,
     Limits,
+    LogBytes,
 )
 from parsers.commitlog.compiled.kernel import BLANK, BROKEN, FULL, decode_run
 from parsers.commitlog.dledger_headers.chain import EntryChain
@@ -216,17 +218,8 @@ class _Walk:
         body_bytes = slab.body_bytes if self.wanted & W_BODY else self.log.size
         limits = Limits(min(self.most_rows, slab.rows), slab.batch_bytes, body_bytes)
         log = self.log
-        rows, at, stop = decode_run(
-            log.data,
-            self.at,
-            self.stop_at,
-            log.base_offset,
-            log.header,
-            limits,
-            self.wanted,
-            self.split_rule,
-            slab.columns,
-        )
+        log_bytes, asked = LogBytes(log.data, log.base_offset, log.header), Asked(self.wanted, self.split_rule)
+        rows, at, stop = decode_run(log_bytes, self.at, self.stop_at, limits, asked, slab.columns)
         return rows, at, stop
 
     def _account(self, slab: Slab, rows: int) -> None:

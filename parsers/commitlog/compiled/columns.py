@@ -119,6 +119,21 @@ class Columns(NamedTuple):
     found: npt.NDArray[np.int64]
 
 
+class LogBytes(NamedTuple):
+    """A whole log file: its bytes, the physical offset of the first, and how many stand before each message."""
+
+    data: npt.NDArray[np.uint8]
+    base_offset: int
+    header: int
+
+
+class Asked(NamedTuple):
+    """What is decoded: columns whose bits of WANTED are set; properties are parsed as up to 4.9.0 with `split_rule`."""
+
+    wanted: int
+    split_rule: bool
+
+
 class Limits(NamedTuple):
     """Where a batch ends: at so many rows or bytes of log (one longer record is still taken), before a longer body."""
 

@@ -44,9 +44,10 @@ from parsers.commitlog.compiled.columns import (
     W_TAGS_CODE,
     W_TRANSACTION,
     W_UNIQUE_ID,
+    Asked,
     Columns,
 )
-from parsers.commitlog.compiled.property_scan import Positions, put_text, scan_properties
+from parsers.commitlog.compiled.property_scan import EntryRule, Positions, put_text, scan_properties
 from parsers.commitlog.compiled.shape import (
     AT_BODY_CRC,
     AT_BODY_SIZE,
@@ -124,14 +125,13 @@ def put_numbers(data: Bytes, at: int, body_at: int, row: int, out: Columns) -> N
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def put_properties(
-    data: Bytes, at: int, size: int, wanted: int, split_rule: bool, row: int, out: Columns, pairs: int
-) -> int:
+def put_properties(data: Bytes, at: int, size: int, asked: Asked, row: int, out: Columns, pairs: int) -> int:
     """All that is made of the properties; returns the number of pairs made so far."""
     for cell in range(len(out.found)):
         out.found[cell] = 0
-    valid = is_valid(data, at, size)
-    pairs = scan_properties(data, at, at + size, valid, split_rule, wanted & W_PROPERTIES != 0, out, pairs)
+    wanted, valid = asked.wanted, is_valid(data, at, size)
+    rule = EntryRule(valid, asked.split_rule, wanted & W_PROPERTIES != 0)
+    pairs = scan_properties(data, at, at + size, rule, out, pairs)
     put_found(data, valid, wanted, row, out)
     if wanted & W_TAGS_CODE:
         tags_at = out.text_at[TAGS] + out.text_ends[TAGS, row]

@@ -24,8 +24,10 @@ from parsers.commitlog.compiled.columns import (
     W_TOPIC,
     W_WORDS,
     YES,
+    Asked,
     Columns,
     Limits,
+    LogBytes,
 )
 from parsers.commitlog.compiled.fields import put_flag_words, put_hosts, put_numbers, put_properties
 from parsers.commitlog.compiled.property_scan import put_text
@@ -47,22 +49,13 @@ LINE, AHEAD = 64, 2048
 
 
 @cached_njit(nogil=True, _nrt=False)
-def decode_run(
-    data: Bytes,
-    at: int,
-    end: int,
-    base_offset: int,
-    header: int,
-    limits: Limits,
-    wanted: int,
-    split_rule: bool,
-    out: Columns,
-) -> tuple[int, int, int]:
-    """Decode records that start at file positions `at` up to before `end`, each a message after `header` bytes.
+def decode_run(log: LogBytes, at: int, end: int, limits: Limits, asked: Asked, out: Columns) -> tuple[int, int, int]:
+    """Decode records that start at file positions `at` up to before `end`.
 
-    `data` is the whole file.
     Returns: rows, file position of the first byte not decoded, and why the run stopped.
     """
+    data, base_offset, header = log
+    wanted = asked.wanted
     begin_run(out)
     start, row, pairs, stop = at, 0, 0, END
     at += header
@@ -86,7 +79,7 @@ def decode_run(
             out.text_to[TOPIC] = put_text(out.text, out.text_to[TOPIC], data, topic_at, topic_size, valid)
             out.text_ends[TOPIC, row + 1] = out.text_to[TOPIC] - out.text_at[TOPIC]
         if wanted & W_SCAN:
-            pairs = put_properties(data, properties_at, properties_size, wanted, split_rule, row, out, pairs)
+            pairs = put_properties(data, properties_at, properties_size, asked, row, out, pairs)
         if wanted & W_BODY:
             out.text_to[BODY] = copy(out.text, out.text_to[BODY], data, body_at, body_size)
             out.text_ends[BODY, row + 1] = out.text_to[BODY] - out.text_at[BODY]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +25,17 @@ FOUND = 2 * (max(KEYS, TAGS, UNIQUE_ID) + 1)
 """Cells of `found`: start and size of the last value of KEYS, TAGS and UNIQ_KEY, at twice their place in TEXTS."""
 
 
+class EntryRule(NamedTuple):
+    """How the entries of one record are taken.
+
+    `valid`: they are UTF-8; `split_rule`: they are parsed as up to 4.9.0; `with_pairs`: names and values are copied.
+    """
+
+    valid: bool
+    split_rule: bool
+    with_pairs: bool
+
+
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
 def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool) -> int:
     """Copy text, repaired where it is not all valid UTF-8."""
@@ -32,12 +45,10 @@ def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool)
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def scan_properties(
-    data: Bytes, at: int, end: int, valid: bool, split_rule: bool, with_pairs: bool, out: Columns, pairs: int
-) -> int:
+def scan_properties(data: Bytes, at: int, end: int, rule: EntryRule, out: Columns, pairs: int) -> int:
     """Visit the entries of a properties string; returns the number of pairs made so far.
 
-    `out.found` gets the spans of KEYS, TAGS and UNIQ_KEY; with_pairs, names and values are copied after `out.text_to`.
+    `out.found` gets the spans of KEYS, TAGS and UNIQ_KEY; names and values are copied after `out.text_to`.
     """
     start, name_end, base, block = at, -1, at, at
     both = stops = np.uint64(0)
@@ -59,25 +70,16 @@ def scan_properties(
         else:
             entry_end = end
         if entry_end >= 0:
-            pairs = visit_entry(data, start, name_end, entry_end, valid, split_rule, with_pairs, out, pairs)
+            pairs = visit_entry(data, start, name_end, entry_end, rule, out, pairs)
             if entry_end == end:
                 return pairs
             start, name_end = entry_end + 1, -1
 
 
 @cached_njit(nogil=True, _nrt=False, forceinline=True)
-def visit_entry(
-    data: Bytes,
-    start: int,
-    name_end: int,
-    end: int,
-    valid: bool,
-    split_rule: bool,
-    with_pairs: bool,
-    out: Columns,
-    pairs: int,
-) -> int:
+def visit_entry(data: Bytes, start: int, name_end: int, end: int, rule: EntryRule, out: Columns, pairs: int) -> int:
     """Take one entry if the parser of that rule keeps it."""
+    valid, split_rule, with_pairs = rule
     if name_end < 0 or (name_end == start and not split_rule):
         return pairs
     if split_rule:

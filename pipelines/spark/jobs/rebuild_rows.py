@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recovery.scan.kernel import INVALID
-from recovery.scan.scanner import ScanBatch, record_columns, unit_columns
+from recovery.scan.kernel import INVALID, ScanBatch
+from recovery.scan.scanner import record_columns, unit_columns
 from recovery.scan.topic_table import TopicTable
 
 Scalar = TypeVar("Scalar", bound=np.generic)

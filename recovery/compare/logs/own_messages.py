@@ -12,8 +12,9 @@ import numpy as np
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 
 
 class Range(NamedTuple):

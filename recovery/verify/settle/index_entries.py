@@ -105,7 +105,7 @@ def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs]:
     number, found = 1, 0
     while number <= entries:
         step = min(entries + 1, number + ENTRIES_AT_ONCE)
-        reached, found = follow_chains(file.data, file.slots, number, step, newest, broken, previous, found)
+        reached, found = follow_chains(file.data, number, step, newest, broken, previous, found)
         if found == len(broken):
             broken, previous = (np.concatenate((column, np.empty_like(column))) for column in (broken, previous))
         release_pages(file.data, file.entry_at(number), file.entry_at(reached))

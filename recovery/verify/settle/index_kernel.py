@@ -54,13 +54,14 @@ def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: 
 
 @cached_njit(nogil=True, _nrt=False)
 def follow_chains(
-    data: Bytes, hash_slots: int, number: int, end: int, newest: Ints, broken: Longs, previous: Longs, found: int
+    data: Bytes, number: int, end: int, newest: Ints, broken: Longs, previous: Longs, found: int
 ) -> tuple[int, int]:
     """Go on with the chains that the hashes of entries `number` to before `end` ask for: (entry reached, found).
 
     `newest` has the newest entry of each slot so far. `broken` gets the entries that name another one than `previous`.
     Stops early where these are full.
     """
+    hash_slots = len(newest)
     entries_at = HEADER + SLOT * hash_slots
     last = (len(data) - entries_at) // ENTRY - 1
     while number < end and found < len(broken):

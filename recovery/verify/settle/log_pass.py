@@ -11,11 +11,11 @@ from parsers.values.java import LONG_MIN, decode_utf8
 from recovery.lives.numbering import NumberingNotes
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs, Mask
-from recovery.scan.kernel import Ints, RecordColumns
+from recovery.scan.kernel import Ints, RecordColumns, ScanBatch
 from recovery.scan.log_runs import LogGap, LogRun, runs_between
 from recovery.scan.queue_numbers import unpack_key
 from recovery.scan.record_walk import Codes
-from recovery.scan.scanner import LogScanner, ScanBatch
+from recovery.scan.scanner import LogScanner
 from recovery.verify.settle.key_walk import KeyWalk
 from recovery.verify.settle.newer_records import newer_records
 from recovery.verify.settle.outline import FIRST, LAST, Edge, Files, Outline, Part, QueueTrace, Run
@@ -26,6 +26,7 @@ from recovery.verify.settle.settle_kernel import (
     DONE,
     FULL,
     NONE,
+    Unsettled,
     more_cursors,
     new_cursors,
     note_records,
@@ -124,10 +125,9 @@ class _Pass:
         queue, left, spans = np.empty(rows, np.int32), np.empty(rows, np.bool_), np.empty((rows, 3), np.int64)
         if met > len(self._met_topics):
             self._met_topics = np.concatenate((self._met_topics, np.zeros(met, np.bool_)))
+        out = Unsettled(queue, left, self._met_topics, spans)
         while why != DONE:
-            row, spans_found, why = settle_units(
-                self._cursors, batch.records, units, row, queue, left, self._met_topics, spans, spans_found
-            )
+            row, spans_found, why = settle_units(self._cursors, batch.records, units, out, row, spans_found)
             if why == FULL:
                 self._cursors = more_cursors(self._cursors)
             elif why == ASK_WINDOW:

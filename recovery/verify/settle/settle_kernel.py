@@ -79,23 +79,26 @@ def more_cursors(cursors: QueueCursors) -> QueueCursors:
     return grown
 
 
+class Unsettled(NamedTuple):
+    """What a pass over units leaves for the rules.
+
+    `queue` has the queue number of each unit (-1 in a BatchCQ), `left` whether it is not settled, `met_topics` by topic
+    code whether it has a unit. `spans` has (queue number, first, end) of the queue offsets between two settled units:
+    what the files hold there is left, too.
+    """
+
+    queue: Ints
+    left: Mask
+    met_topics: Mask
+    spans: Longs
+
+
 @cached_njit(nogil=True, _nrt=False)
 def settle_units(
-    cursors: QueueCursors,
-    records: RecordColumns,
-    units: UnitColumns,
-    row: int,
-    queue: Ints,
-    left: Mask,
-    met_topics: Mask,
-    spans: Longs,
-    spans_found: int,
+    cursors: QueueCursors, records: RecordColumns, units: UnitColumns, out: Unsettled, row: int, spans_found: int
 ) -> tuple[int, int, int]:
-    """Compare units from `row` on with the files' windows: (row, spans found, why it stopped).
-
-    `queue` gets each unit's queue number (-1 in a BatchCQ), `left` whether it is not settled. `spans` gets
-    (queue number, first, end) of the queue offsets between two settled units: what the files hold there is left, too.
-    """
+    """Compare units from `row` on with the files' windows: (row, spans found, why it stopped)."""
+    queue, left, met_topics, spans = out
     slots, keys, met, first, following, most, window_at, window_first, window_last = cursors
     physical_offsets, sizes, tags_codes = records.physical_offset, records.total_size, records.tags_code
     unit_records, topics, queue_ids, queue_offsets, counts = units
@@ -126,11 +129,8 @@ def settle_units(
                 if first[number] == NONE:
                     first[number] = slot
                 elif slot > following[number]:
-                    spans[spans_found, 0], spans[spans_found, 1], spans[spans_found, 2] = (
-                        number,
-                        following[number],
-                        slot,
-                    )
+                    spans[spans_found, 0] = number
+                    spans[spans_found, 1], spans[spans_found, 2] = following[number], slot
                     spans_found += 1
                 following[number] = slot + 1
                 left[row] = False
