@@ -42,7 +42,7 @@ def read_copies(
     """
     names = list(COPY_SCHEMA.names if columns is None else columns)
     asked = [POSITION if name == "position" else name for name in names]
-    decoding = Decoding(pool=SlabPool())
+    decoding = Decoding(pool=SlabPool.for_files(*(file.size for file in files)))
     for file in files:
         for batch in read_segment(file, columns=asked, on_damage=on_damage, damage=damage, decoding=decoding):
             yield batch.rename_columns(names)

@@ -108,7 +108,7 @@ def read_commitlog(
     asked = [*schema.names, *(name for name in where.columns() if name not in schema.names)]
     for error in sequence_errors(files):
         report(error, on_damage, damage)
-    decoding = replace(decoding, pool=decoding.pool or SlabPool())
+    decoding = replace(decoding, pool=decoding.pool or SlabPool.for_files(*(file.size for file in files)))
     for file in filter(where.may_hold, files):
         for batch in read_segment(
             file, columns=asked, decoding=decoding, on_damage=on_damage, damage=damage, regions=regions

@@ -107,7 +107,7 @@ def read_segment(
         tell.cut_off(at, stop_at, refused)
         return
     tell.run_from = at
-    pool, wanted = decoding.pool or SlabPool.for_bytes(log.size), decoding.wanted_bits(schema)
+    pool, wanted = decoding.pool or SlabPool.for_files(log.size), decoding.wanted_bits(schema)
     entries = EntryChain(log.data, log.base_offset, from_start=at == 0) if log.header else None
     walk = _Walk(log, at, stop_at, wanted, decoding.rule == "split", pool, tell, messages, entries)
     for slab, rows in walk.runs():

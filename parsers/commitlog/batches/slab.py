@@ -32,7 +32,7 @@ from parsers.kernels.blocks import COPIED
 from parsers.kernels.utf8 import GROWTH
 
 MOST_ROWS = 1 << 16
-BATCH_BYTES = 16 << 20
+LEAST_BATCH_BYTES, BATCH_BYTES = 64 << 10, 16 << 20
 KEPT = 3
 """Slabs that a pool keeps: one being filled, one in the consumer's hands, one more for a consumer that looks back."""
 
@@ -111,9 +111,13 @@ class SlabPool:
         self._slabs: list[Slab] = []
 
     @classmethod
-    def for_bytes(cls, log_bytes: int) -> SlabPool:
-        """A pool for no more than this much of a log: small files need no large slabs."""
-        return cls(min(MOST_ROWS, log_bytes // SMALLEST_MESSAGE + 1), min(BATCH_BYTES, log_bytes))
+    def for_files(cls, *sizes: int) -> SlabPool:
+        """A pool for files of these sizes. A large slab costs small files milliseconds: its pages are huge ones.
+
+        A file that has grown since it was listed is still read in pieces of a fair size.
+        """
+        most = min(BATCH_BYTES, max((LEAST_BATCH_BYTES, *sizes)))
+        return cls(min(MOST_ROWS, most // SMALLEST_MESSAGE + 1), most)
 
     def take(self, body_bytes: int = 0) -> Slab:
         """A slab nobody refers to, with room for `body_bytes` of bodies; a new one where all are still held."""
