@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
 from parsers.commitlog.batches.segment import Decoding, read_segment
@@ -54,3 +55,9 @@ def test_a_body_larger_than_a_batch_gets_room(tmp_path: Path) -> None:
     sizes = [len(body) for batch in batches for body in batch["body"].to_pylist()]
     assert sizes == [9, 9, 25600, 9, 9]
     assert MESSAGE_SCHEMA.get_field_index("body") == -1
+
+
+@pytest.mark.parametrize(("sizes", "most"), [((4096, 1 << 16), 4 << 20), ((), 4 << 20), ((4096, 1 << 30), 1 << 30)])
+def test_small_logs_take_small_memory(sizes: tuple[int, ...], most: int) -> None:
+    """From 4 MiB on numpy asks for huge pages, and zeroing one for each column takes longer than a small log."""
+    assert most // 8 < SlabPool.for_files(*sizes).take().columns.text.nbytes < most

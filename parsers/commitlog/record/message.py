@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from parsers.commitlog.record.host import PORT_SIZE, Host, decode_host, encode_host
 from parsers.commitlog.record.ids import encode_message_id
 from parsers.commitlog.record.layout import (
+    HEAD,
     MAGIC_V1,
     MAGIC_V2,
     RECORD_START,
     SMALLEST_MESSAGE,
+    STORE_TIME,
+    TAIL,
     Parts,
     compression,
     parts,
@@ -119,25 +122,21 @@ def decode_message(buf: Buffer, at: int = 0) -> Message:
             length=len(buf) - at,
         )
     try:
-        return _decode_parts(memoryview(buf)[at : at + total_size], at)
+        return _decode_parts(memoryview(buf)[at : at + total_size], magic_code, at)
     except TruncatedRecord as missing:
         raise CorruptRecord(
             "the sizes inside go beyond the record", at=at, field="total_size", actual=total_size, length=total_size
         ) from missing
 
 
-def _decode_parts(record: memoryview, at: int) -> Message:
-    sys_flag = parts(MAGIC_V1, 0).head.unpack(record)["sys_flag"]
-    form = parts(RECORD_START.unpack(record)["magic_code"], sys_flag)
-    row: dict[str, int] = {}
-    hosts: dict[str, Host] = {}
-    pos = 0
-    for role, layout in form.before_body():
-        if role in ("born_host", "store_host"):
-            hosts[role] = decode_host(record, layout, pos)
-        else:
-            row |= layout.unpack(record, pos)
-        pos += layout.size
+def _decode_parts(record: memoryview, magic_code: int, at: int) -> Message:
+    row = HEAD.unpack(record)
+    form = parts(magic_code, row["sys_flag"])
+    store_time_at = HEAD.size + form.born_host.size
+    store_host_at = store_time_at + STORE_TIME.size
+    tail_at = store_host_at + form.store_host.size
+    row |= STORE_TIME.unpack(record, store_time_at) | TAIL.unpack(record, tail_at)
+    pos = tail_at + TAIL.size
     body, pos = _counted(record, pos, "body_size", row["body_size"], at)
     row |= form.topic_size.unpack(record, pos)
     topic, pos = _counted(record, pos + form.topic_size.size, "topic_size", row["topic_size"], at)
@@ -151,8 +150,8 @@ def _decode_parts(record: memoryview, at: int) -> Message:
         )
     return Message(
         **row,
-        born_host=hosts["born_host"],
-        store_host=hosts["store_host"],
+        born_host=decode_host(record, form.born_host, HEAD.size),
+        store_host=decode_host(record, form.store_host, store_host_at),
         body=body,
         topic_stored=topic,
         properties_stored=properties,
