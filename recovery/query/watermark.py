@@ -27,6 +27,10 @@ from recovery.scan.log_runs import runs_between
 SETTLES_S = 0.3
 """A store whose files have not changed for so long counts as standing still: dispatch is behind by milliseconds."""
 LOOK_AGAIN_S = 0.05
+RESTS_S = 600
+"""A store whose log and index last changed so long ago is not looked at again. Clocks of servers of files may differ by
+minutes; a broker's writes to a mapped file show in its times when it flushes them, which is a matter of seconds.
+Source: MessageStoreConfig#flushIntervalCommitLog @5.3.3."""
 APPENDED = 2
 """A broker appends to the newest file of a log, or to the one before it: it makes the next file ahead."""
 NOWHERE = Pointer(0, 0)
@@ -163,6 +167,8 @@ def log_end_from(store: Store, physical_offset: int) -> int:
 def _is_written_to(store: Store) -> bool:
     """Whether a file changes that a broker appends to, within the time in which it would."""
     before, until = _appended(store), time.monotonic() + SETTLES_S
+    if max((state.modified_ns for state in before if state), default=0) < (time.time() - RESTS_S) * 1e9:
+        return False
     while time.monotonic() < until:
         time.sleep(LOOK_AGAIN_S)
         if _appended(store) != before:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,7 @@ from pipelines.ingest.ingest import IngestReport, ingest_store
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
 from pipelines.spark.sources.queues import QueuesReader
-from recovery.query.watermark import Watermark, dispatched_before, summary_before, watermark
+from recovery.query.watermark import RESTS_S, Watermark, dispatched_before, summary_before, watermark
 from recovery.verify.findings.finding import Place
 from recovery.verify.in_motion import Moment, without_progress
 from recovery.verify.settle.index_again import right_by_now
@@ -56,6 +59,7 @@ def written_to(root: Path) -> Iterator[None]:
     """Somebody writes the end time of the newest index file anew, all the time; at the end it is as it was."""
     newest = max((root / "index").iterdir())
     whole, ended = newest.read_bytes(), threading.Event()
+    os.utime(newest)
 
     def write() -> None:
         with open(newest, "r+b") as file:
@@ -91,6 +95,21 @@ def test_the_watermark_of_a_store_that_stands_still_is_behind_all_there_is(root:
     still = watermark(open_store(root))
     assert (still.physical_offset, still.log_end) == (found.log_end, found.log_end)
     assert still.dispatched_to < found.log_end
+
+
+@pytest.mark.parametrize(("seconds_ago", "looks"), [(RESTS_S - 60, True), (RESTS_S + 60, False), (-3600, True)])
+def test_a_store_that_has_rested_is_not_looked_at_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch, seconds_ago: float, looks: bool
+) -> None:
+    undispatched(root, watermark(open_store(root)).log_end // 2)
+    for path in root.rglob("*"):
+        os.utime(path, (0, 0))
+    os.utime(max((root / "commitlog").iterdir()), (0, time.time() - seconds_ago))
+    looked: list[float] = []
+    monkeypatch.setattr(time, "sleep", looked.append)
+    monkeypatch.setattr(time, "monotonic", count(0.0, 0.1).__next__)
+    watermark(open_store(root))
+    assert bool(looked) == looks
 
 
 def queues_before(root: Path, until: int) -> list[dict[str, object]]:
