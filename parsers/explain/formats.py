@@ -22,7 +22,7 @@ from parsers.layouts.text_layout import TextLayout
 from parsers.messages.declared import BodyKind
 from parsers.messages.kinds import KINDS
 from parsers.messages.properties import PropertyKind
-from parsers.rocksdb.layout import QUEUE_LAYOUTS, TABLE_LAYOUTS
+from parsers.rocksdb.layout import MESSAGE_LAYOUTS, QUEUE_LAYOUTS, TABLE_LAYOUTS
 from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_BLANK, TIMER_UNIT
 from parsers.timer.wheel import TIMER_SLOT
@@ -125,7 +125,7 @@ PAGES = {
     "rocksdb": Page(
         "Queues and tables in RocksDB",
         "consumequeue/, consumequeue_rocksdb/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, "
-        "config/rdb/, kvStore/",
+        "config/rdb/, kvStore/, rocksdbstore/",
         """\
 - With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
   useSeparateStorePathForRocksdbCQ (since 5.5.0) puts it into consumequeue_rocksdb/, and a broker does not start where
@@ -141,6 +141,13 @@ PAGES = {
 - Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2): kvStore/, column family `popState`. A key is the
   instant until which the message is invisible (int64), group, @, topic, @, queue (int32), @ and queue offset (int64);
   the value is JSON. A row goes when it is acknowledged, or delivered again.
+- rocksdbstore/ is made by every broker since 5.4.0. With indexRocksDBEnable column family `default` has, by the hour,
+  a row for each key, tag and unique key of a message; with timerRocksDBEnable `timer` has the timers that are due
+  within hours, and with transRocksDBEnable `trans` the half messages that are not decided. What is noted of a family:
+  lastOffsetPy, the last message it has, and lastStoreTimeStamp, when that was stored; of timers
+  sys_topic_scan_offset_checkpoint, the next queue offset of rmq_sys_wheel_timer to take in, and timeline_checkpoint,
+  until when those due were delivered. indexFileReadEnable says whether the broker answers from index files all the
+  same. `dump rocksdbstore` prints the rows.
 - Tables, first form (since 5.1.4): one database for each, in `default` the name (of offsets topic@group) and the JSON
   of the row, in `kvDataVersion` the table's version under kvDataVersionKey. A JSON file of the same table counts if its
   dataVersion.counter is larger.
@@ -149,7 +156,7 @@ PAGES = {
   with `data_version`. Topics and groups that the broker makes by itself are not written.
 - Deletions, compression and checksums are RocksDB's own.
 """,
-        (*QUEUE_LAYOUTS, *TABLE_LAYOUTS),
+        (*QUEUE_LAYOUTS, *TABLE_LAYOUTS, *MESSAGE_LAYOUTS),
     ),
     "index": Page(
         "IndexFile",

@@ -1,7 +1,8 @@
 """Keys and values of the databases: queues, and the second form of the broker's tables.
 
 A key is the structures here with the bytes of a name between them. Source: RocksDBConsumeQueueTable,
-RocksDBConsumeQueueOffsetTable, ConfigHelper (broker/config/v2) @5.3.3, unchanged in 5.4.0.
+RocksDBConsumeQueueOffsetTable, ConfigHelper (broker/config/v2) @5.3.3, unchanged in 5.4.0; MessageRocksDBStorage
+@5.4.0, 5.5.0, 5.5.1.
 """
 
 from __future__ import annotations
@@ -94,5 +95,64 @@ SERIALIZED = Layout(
     "broker/config/v2/SerializationType.java @5.3.3",
     Field("serialization", "b", "1 JSON"),
 )
+INDEX_FAMILY, TIMER_FAMILY, HALF_FAMILY = "default", "timer", "trans"
+KEY_PART = b"@"
+INDEX_KEY = Layout(
+    "Key of an index entry in rocksdbstore, its start",
+    "store/index/rocksdb/IndexRocksDBRecord.java#getKeyBytes @5.4.0 - 5.5.1",
+    Field("hour_ms", "q", "the full hour in which the message was stored, epoch ms"),
+)
+INDEX_KEY_END = Layout(
+    "Key of an index entry, behind `@topic@K@key@unique key@`; `T` and a tag, or `U` and nothing, for `K` and the key",
+    "store/index/rocksdb/IndexRocksDBRecord.java#getKeyBytes @5.4.0 - 5.5.1",
+    Field("physical_offset", "q", "where the message starts, byte in the CommitLog"),
+)
+INDEX_VALUE = Layout(
+    "Index entry in rocksdbstore",
+    "store/index/rocksdb/IndexRocksDBRecord.java#getValueBytes @5.4.0 - 5.5.1",
+    Field("store_timestamp_ms", "q", "when the broker stored the message"),
+)
+TIMER_KEY = Layout(
+    "Key of a timer in rocksdbstore, before the message's unique key",
+    "store/timer/rocksdb/TimerRocksDBRecord.java#getKeyBytes @5.4.0 - 5.5.1",
+    Field("due_ms", "q", "when it is due, epoch ms"),
+)
+TIMER_VALUE = Layout(
+    "Timer in rocksdbstore",
+    "store/timer/rocksdb/TimerRocksDBRecord.java#getValueBytes @5.4.0 - 5.5.1",
+    Field("msg_size", "i", "bytes of the timer message"),
+    Field("physical_offset", "q", "where the timer message starts, byte in the CommitLog"),
+)
+HALF_KEY = Layout(
+    "Key of a half message in rocksdbstore, before `@topic@unique key`",
+    "store/transaction/TransRocksDBRecord.java#getKeyBytes @5.4.0 - 5.5.1",
+    Field("physical_offset", "q", "where the half message starts, byte in the CommitLog"),
+)
+HALF_VALUE = Layout(
+    "Half message in rocksdbstore",
+    "store/transaction/TransRocksDBRecord.java#getValueBytes @5.4.0 - 5.5.1",
+    Field("check_times", "i", "how often its producer was asked"),
+    Field("msg_size", "i", "bytes of the half message"),
+)
+NOTED = Layout(
+    "How far a column family of rocksdbstore is, under the names that a page lists",
+    "store/rocksdb/MessageRocksDBStorage.java @5.4.0 - 5.5.1",
+    Field("value", "q", "a physical offset, a queue offset or epoch ms"),
+)
+INDEXED_TO, INDEXED_AT = (INDEX_FAMILY, b"lastOffsetPy"), (INDEX_FAMILY, b"lastStoreTimeStamp")
+TIMERS_TAKEN, TIMERS_READ = (TIMER_FAMILY, b"sys_topic_scan_offset_checkpoint"), (TIMER_FAMILY, b"timeline_checkpoint")
+HALVES_TO = (HALF_FAMILY, b"lastOffsetPy")
+NOTES = (INDEXED_TO, INDEXED_AT, TIMERS_TAKEN, TIMERS_READ, HALVES_TO)
+"""What is noted of a column family: it, and the key."""
 QUEUE_LAYOUTS = (KEY_TOPIC, KEY_QUEUE, KEY_UNIT, DATABASE_UNIT, KEY_LIMIT, QUEUE_LIMIT, DISPATCHED)
 TABLE_LAYOUTS = (TABLE_KEY, NAME_SIZE, OFFSET_KEY_END, TABLE_OFFSET, TABLE_VERSION, SERIALIZED)
+MESSAGE_LAYOUTS = (
+    INDEX_KEY,
+    INDEX_KEY_END,
+    INDEX_VALUE,
+    TIMER_KEY,
+    TIMER_VALUE,
+    HALF_KEY,
+    HALF_VALUE,
+    NOTED,
+)

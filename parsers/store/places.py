@@ -64,7 +64,6 @@ COMPACTION_POSITIONS = ("position-checkpoint", "position-checkpoint.bak")
 Source: CompactionPositionMgr#configFilePath @5.3.3."""
 # Files that brokers write and no reader here takes, by the first folder or the name.
 KNOWN_NOT_READ = {
-    "rocksdbstore": "RocksDB database of the broker",
     "brokerIdentity": "identity of a controller-mode broker",
     "brokerIdentity-temp": "identity of a controller-mode broker",
     "tiered_index_file": "index of the tiered store",
@@ -82,6 +81,9 @@ SECOND_DATABASE = (
 )
 POP_DATABASE = "kvStore"
 """Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2). Source: PopConsumerService#ROCKSDB_DIRECTORY."""
+MESSAGE_DATABASE = "rocksdbstore"
+"""Index, timers and half messages, where settings keep them in RocksDB; every broker makes it since 5.4.0.
+Source: MessageRocksDBStorage#ROCKSDB_MESSAGE_DIRECTORY."""
 ROCKSDB_FILE = re.compile(r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+|\d+\.(sst|log|blob|dbtmp)")
 DATABASE_PART = "part of a RocksDB database, which is read as a whole, from the store root"
 ELSEWHERE = "not a place where a broker writes store files"
@@ -129,7 +131,7 @@ def is_rocksdb_file(name: str) -> bool:
 def _is_database(folder: Sequence[str]) -> bool:
     """Whether the folder is one in which a broker keeps queues or tables that are read here."""
     is_table = len(folder) == 2 and folder[0] == "config" and folder[1] in TABLE_DATABASES
-    return is_table or (len(folder) == 1 and folder[0] in (*QUEUE_DATABASES, POP_DATABASE))
+    return is_table or (len(folder) == 1 and folder[0] in (*QUEUE_DATABASES, POP_DATABASE, MESSAGE_DATABASE))
 
 
 def _dledger_file(parts: Sequence[str]) -> Place:

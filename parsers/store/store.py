@@ -16,6 +16,7 @@ from parsers.store.places import (
     BACKUP,
     DATA_FOLDER,
     DLEDGER_FOLDER,
+    MESSAGE_DATABASE,
     POP_DATABASE,
     SECOND_DATABASE,
     FileKind,
@@ -46,7 +47,8 @@ class Store:
     `epochs` are epochFileCheckpoint and its backup, of a broker in controller mode.
     A RocksDB database is one file: its folder. `queue_database` holds the ConsumeQueues (storeType=defaultRocksDB), or
     a second copy of them (rocksdbCQDoubleWriteEnable), `pop_database` the consumer records of POP
-    (popConsumerKVServiceEnable); those of the broker's tables are in `config`.
+    (popConsumerKVServiceEnable), `message_database` index, timers and half messages (indexRocksDBEnable and the like);
+    those of the broker's tables are in `config`.
     `log_not_found` is a sentence where the log, or a part of it, lies nobody knows where.
     `reads_queue_database` says whether the broker answers from `queue_database` or from files, where there are both;
     None: nobody said it.
@@ -63,6 +65,7 @@ class Store:
     compaction_queues: dict[QueueKey, list[StoreFile]] = field(default_factory=dict)
     queue_database: StoreFile | None = None
     pop_database: StoreFile | None = None
+    message_database: StoreFile | None = None
     index: list[StoreFile] = field(default_factory=list)
     dledger: list[StoreFile] = field(default_factory=list)
     checkpoint: StoreFile | None = None
@@ -114,16 +117,18 @@ class Store:
         outside = [file for file in self.files() if self.root not in file.path.parents]
         return [self.root, *sorted({file.path if file.kind == "epochs" else file.path.parent for file in outside})]
 
+    def _databases(self) -> list[StoreFile]:
+        """The databases apart from those of the broker's tables."""
+        databases = (self.queue_database, self.pop_database, self.message_database)
+        return [database for database in databases if database is not None]
+
     def files(self) -> Iterator[StoreFile]:
         """Every file of the store once, understood or not."""
         yield from self.commitlog
         for queues in self._by_queue():
             for files in queues.values():
                 yield from files
-        if self.queue_database is not None:
-            yield self.queue_database
-        if self.pop_database is not None:
-            yield self.pop_database
+        yield from self._databases()
         yield from self.index
         yield from self.dledger
         if self.checkpoint is not None:
@@ -319,13 +324,15 @@ def _place(store: Store, found: StoreFile) -> None:
 def _place_in_database(store: Store, found: StoreFile) -> None:
     """A database is one file to its readers: its folder, as large as its files together and as new as the newest."""
     folder = found.path.parent
-    others = [each for each in (store.queue_database, store.pop_database) if each is not None]
-    known = next((file for file in (*store.config, *others) if file.path == folder), replace(found, size=0))
+    databases = (*store.config, *store._databases())
+    known = next((file for file in databases if file.path == folder), replace(found, size=0))
     database = replace(found, path=folder, size=known.size + found.size, mtime_ns=max(known.mtime_ns, found.mtime_ns))
     if folder.parent.name == "config":
         store.config[:] = [*(file for file in store.config if file.path != folder), database]
     elif folder.name == POP_DATABASE:
         store.pop_database = database
+    elif folder.name == MESSAGE_DATABASE:
+        store.message_database = database
     elif store.queue_database is None or store.queue_database.path == folder:
         store.queue_database = database
     else:

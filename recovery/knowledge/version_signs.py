@@ -17,7 +17,7 @@ from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.rocksdb.tables import SECOND_FORM
-from parsers.store.places import DATABASE_APART, POP_DATABASE
+from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE, POP_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.values.topics import TIMER_TOPIC, TRANSACTION_TOPIC
@@ -65,6 +65,7 @@ PLACE_SIGNS: tuple[tuple[BrokerVersion, str, Callable[[Store], bool]], ...] = (
     (BrokerVersion(5, 0, 0), "epochFileCheckpoint", lambda store: bool(store.epochs)),
     (BrokerVersion(5, 1, 0), "compaction/", lambda store: bool(store.compaction_logs)),
     (BrokerVersion(5, 3, 2), f"{POP_DATABASE}/", lambda store: store.pop_database is not None),
+    (BrokerVersion(5, 4, 0), f"{MESSAGE_DATABASE}/", lambda store: store.message_database is not None),
 )
 """What no broker before a version writes: that version, the sign, whether a store has it."""
 

@@ -12,11 +12,11 @@ from tests.support.stores import store_root
 def test_files_that_are_not_understood_are_named_by_reason(tmp_path: Path) -> None:
     root = tmp_path / "store"
     shutil.copytree(store_root("5.3.3-propcrc"), root)
-    for name in ("rocksdbstore/CURRENT", "rocksdbstore/000004.log", "notes.txt", "alone.tmp/00"):
+    for name in ("transrocksdb/CURRENT", "transrocksdb/000004.log", "notes.txt", "alone.tmp/00"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(b"x")
     (note,) = (line for line in call("queues", root).err.splitlines() if "left out" in line)
-    assert "rocksdbstore/ (2 files: RocksDB database of the broker)" in note
+    assert "transrocksdb/ (2 files: RocksDB database of transactions)" in note
     assert "alone.tmp/00 and 1 more (not a place where a broker writes store files)" in note
 
 

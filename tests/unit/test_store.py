@@ -62,7 +62,6 @@ def test_kind_by_place(path: str, kind: str, number: int | None) -> None:
     ("path", "why"),
     [
         (f"compaction/compactionLog/T/0/compacting/{NAME}", "pass that did not end"),
-        ("rocksdbstore/CURRENT", "RocksDB"),
         ("consumequeue/notes.txt", "not a place"),
         ("config/elsewhere/000015.sst", "not a place"),
         ("brokerIdentity", "controller"),

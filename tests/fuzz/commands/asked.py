@@ -45,6 +45,7 @@ OF_A_STORE = (
     ("dump", "epochs", "{place}"),
     ("dump", "timer", "{place}"),
     ("dump", "timer", "{place}", "--slots"),
+    ("dump", "rocksdbstore", "{place}"),
     ("dump", "config", "{place}"),
     ("dump", "config", "{place}", "--table", "topic_configs", "--format", "table"),
     ("dump", "dledger", "{place}"),

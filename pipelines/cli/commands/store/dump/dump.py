@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.commands.store.dump import commitlog, compaction, config, dledger
-from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreOrFile
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreArgument, StoreOrFile
 from pipelines.cli.frame.asked.typer_classes import Group
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
@@ -48,6 +48,7 @@ def register(app: typer.Typer) -> None:
     command(dump, "checkpoint")(checkpoint)
     command(dump, "epochs")(epochs)
     command(dump, "timer")(timer)
+    command(dump, "rocksdbstore")(rocksdbstore)
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
 
@@ -210,3 +211,24 @@ def timer(
     else:
         batches = read_timerlog(wanted, on_damage="collect", damage=run.damage)
     run.emit(schema, conform(batches, schema), brief=tuple(columns.names))
+
+
+def rocksdbstore(run: Run, store: StoreArgument, broker: BrokerOptions = NOTHING_SAID) -> None:
+    """Index entries, timers and half messages that a broker keeps in RocksDB (since 5.4.0), and how far each is.
+
+    Rows come with indexRocksDBEnable, timerRocksDBEnable, transRocksDBEnable; every broker since 5.4.0 makes the
+    database.
+
+    Example: `rocketlens dump rocksdbstore /data/store --format table`
+    """
+    import pyarrow as pa
+
+    from parsers.rocksdb.message_records import MESSAGE_RECORD_SCHEMA, read_message_records
+    from pipelines.lake.tables.rows import conform
+
+    database = store_at(run, store, broker, needs_log=False).message_database
+    if database is None:
+        run.note(f"{store}: there is no rocksdbstore/, which brokers before 5.4.0 do not make")
+    batches = [] if database is None else read_message_records(database, on_damage="collect", damage=run.damage)
+    schema = pa.schema([("broker", pa.string()), *MESSAGE_RECORD_SCHEMA])
+    run.emit(schema, conform(batches, schema), brief=tuple(MESSAGE_RECORD_SCHEMA.names))
