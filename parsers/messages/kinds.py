@@ -18,6 +18,7 @@ from parsers.messages.transaction_op import TAG as OP_TAG
 from parsers.messages.transaction_op import TRANSACTION_OP
 from parsers.values.topics import (
     CLOUD_TRACE_PREFIX,
+    DATABASE_HALF_TOPIC,
     GIVEN_UP_TOPIC,
     OFFSET_MOVED_TOPIC,
     REVIVE_PREFIX,
@@ -39,6 +40,7 @@ OF_TOPIC = {
     TIMER_TOPIC: TIMER,
     SCHEDULE_TOPIC: DELAYED,
     TRANSACTION_TOPIC: HALF,
+    DATABASE_HALF_TOPIC: HALF,
     GIVEN_UP_TOPIC: GIVEN_UP,
 }
 

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from parsers.config.offsets import read_delay_offsets
 from parsers.damage.errors import Damage, DamageSink
+from parsers.rocksdb.layout import TIMERS_READ, TIMERS_TAKEN
+from parsers.rocksdb.message_records import read_notes
 from parsers.store.store import Store
 from parsers.timer.check import TIMER_CHECK, read_timercheck
 
@@ -64,7 +66,8 @@ class Progress:
     Attributes:
         next_offset: delay level -> number of the next message to deliver; None: delayOffset.json cannot be read.
         read_ms: timers due before it are delivered; next_timer: number of the next timer message to take in.
-            None: there is no timercheck.
+            None: there is no timercheck. Where rocksdbstore takes timers in, what both wheel and database are past, and
+            the further one's next message.
         is_whole: nothing of delayOffset.json is damaged; else it is not known what it said of levels that it lacks.
     """
 
@@ -82,9 +85,22 @@ class Progress:
             damage(each)
         checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
         check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
+        told = [] if check is None else [(check["last_read_time_ms"], check["last_queue_offset"])]
+        told += _timers_in_database(store, damage)
         return cls(
             None if broken and not offsets else offsets,
-            None if check is None else check["last_read_time_ms"],
-            None if check is None else check["last_queue_offset"],
+            min((read_ms for read_ms, _ in told), default=None),
+            max((next_timer for _, next_timer in told), default=None),
             is_whole=not broken,
         )
+
+
+def _timers_in_database(store: Store, damage: DamageSink) -> list[tuple[int, int]]:
+    """Until when timers of rocksdbstore were delivered, and the next one to take in; nothing where it took in none.
+
+    Source: Timeline, TimerMessageRocksDBStore#start @5.4.0 - 5.5.1.
+    """
+    if store.message_database is None:
+        return []
+    notes = read_notes(store.message_database, on_damage="collect", damage=damage)
+    return [(notes.get(TIMERS_READ, 0), notes[TIMERS_TAKEN])] if TIMERS_TAKEN in notes else []

@@ -3,9 +3,12 @@
 Two kinds. A message with a delay level waits in queue level - 1 of SCHEDULE_TOPIC_XXXX until the time that its queue
 unit holds; delayOffset.json has, for each level, the number of the next one to deliver. A timer message (since 5.0.0)
 waits in rmq_sys_wheel_timer until its TIMER_OUT_MS; one that is due beyond the wheel is written again, which is a roll.
-Either is delivered as a copy: topic, queue and store time are new; id, birth, body, REAL_TOPIC are kept.
+Either is delivered as a copy: topic, queue and store time are new; id, birth, body, REAL_TOPIC are kept. With
+timerRocksDBEnable (since 5.4.0) timers are taken into rocksdbstore: a roll has TIMER_ROLL_LABEL, a delivery no
+REAL_TOPIC.
 Source: ScheduleMessageService#messageTimeUp, #start, DeliverDelayedMessageTimerTask#executeOnTimeUp @3.2.6 … 5.3.3;
-TimerMessageStore#doEnqueue, #dequeue, #convertMessage, #doPut @5.0.0 … 5.3.3.
+TimerMessageStore#doEnqueue, #dequeue, #convertMessage, #doPut @5.0.0 … 5.3.3; TimerMessageRocksDBStore#convertMessage,
+Timeline @5.4.0 … 5.5.1.
 """
 
 from __future__ import annotations
@@ -33,12 +36,12 @@ from recovery.fates.delay_states import (
     Progress,
     Reason,
 )
-from recovery.fates.held import Held, Story, held_records, text_hash
-from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER, Longs
+from recovery.fates.held import REAL_TOPIC, Held, Story, held_records, text_hash
+from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER, Ints, Longs
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
-OUT_MS, ROLL_TIMES, DELETION_KEY, DELETED_TOPIC, DELETED_ID = range(5)
+OUT_MS, ROLL_TIMES, DELETION_KEY, DELETED_TOPIC, DELETED_ID, ROLL_LABEL = range(6)
 """Rows of `HeldColumns.own` of this story."""
 DELAYS = Story(
     keeps=(SCHEDULE_TOPIC, TIMER_TOPIC).__contains__,
@@ -48,13 +51,14 @@ DELAYS = Story(
         ("TIMER_DEL_UNIQKEY", HASH),
         ("TIMER_DEL_UNIQKEY", HASH_BEFORE_PLUS),
         ("TIMER_DEL_UNIQKEY", HASH_BEHIND_PLUS),
+        ("TIMER_ROLL_LABEL", HASH),
     ),
+    triggers=(REAL_TOPIC, "TIMER_OUT_MS"),
 )
 TIMER = 0
 """Stands for a level in the columns of timer messages."""
 UNKNOWN_LEVEL_MS = 1000
 """ScheduleMessageService#computeDeliverTimestamp: of a level that messageDelayLevel does not have @4.9.7, 5.3.3."""
-Ints = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 
@@ -150,9 +154,11 @@ def fates_of(held: Held, due: Longs, progress: Progress, by_topic: bool | None) 
     columns, is_timer, is_scheduled = held.columns, held.of_topic(TIMER_TOPIC), held.of_topic(SCHEDULE_TOPIC)
     record = np.flatnonzero(is_timer | is_scheduled)
     rolled = _rolled(held, is_timer)
-    is_copy = ~is_timer & ~is_scheduled & (columns.topic == columns.real_topic)
+    from_database = (columns.real_topic == NONE) & (columns.own[OUT_MS] != NONE)
+    real_topic = np.where(from_database, columns.topic, columns.real_topic)
+    is_copy = ~is_timer & ~is_scheduled & (columns.topic == real_topic)
     takes = (is_timer & (columns.own[DELETION_KEY] == NONE) & ~rolled) | is_scheduled
-    delivery, deliveries = _deliveries(held, takes, is_copy)
+    delivery, deliveries = _deliveries(held, takes, is_copy, real_topic)
     state, reason = np.full(held.rows, UNKNOWN, np.int8), np.zeros(held.rows, np.int8)
     _judge_levels(held, is_scheduled, progress, state, reason)
     _judge_timers(held, is_timer, due, progress, state, reason)
@@ -219,14 +225,15 @@ def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state:
 
 
 def _rolled(held: Held, is_timer: Mask) -> Mask:
-    """Timer messages that were written again, with one more in TIMER_ROLL_TIMES."""
+    """Timer messages that were written again, with one more in TIMER_ROLL_TIMES or, from rocksdbstore, a label."""
     rows, columns = np.flatnonzero(is_timer), held.columns
     times = np.maximum(columns.own[ROLL_TIMES][rows], 0)
     order = rows[np.lexsort((columns.physical_offset[rows], times, columns.message[rows]))]
     next_times = np.maximum(columns.own[ROLL_TIMES][order[1:]], 0)
-    is_next = (columns.message[order[1:]] == columns.message[order[:-1]]) & (
-        next_times == np.maximum(columns.own[ROLL_TIMES][order[:-1]], 0) + 1
+    is_roll = (next_times == np.maximum(columns.own[ROLL_TIMES][order[:-1]], 0) + 1) | (
+        columns.own[ROLL_LABEL][order[1:]] != NONE
     )
+    is_next = (columns.message[order[1:]] == columns.message[order[:-1]]) & is_roll
     rolled = np.zeros(held.rows, np.bool_)
     rolled[order[:-1][is_next]] = True
     return rolled
@@ -258,7 +265,7 @@ def _deleted(held: Held, is_timer: Mask, due: Longs, by_topic: bool | None) -> t
     return found, deleted
 
 
-def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
+def _deliveries(held: Held, takes: Mask, is_copy: Mask, real_topic: Ints) -> tuple[Longs, Ints]:
     """Each delayed record's first delivery, and how many it has.
 
     A copy belongs to the record of the same message, real topic and number of retries that is before it in the log; of
@@ -271,13 +278,13 @@ def _deliveries(held: Held, takes: Mask, is_copy: Mask) -> tuple[Longs, Ints]:
             (
                 columns.physical_offset[rows],
                 columns.reconsume_times[rows],
-                columns.real_topic[rows],
+                real_topic[rows],
                 columns.message[rows],
             )
         )
     ]
     same = np.ones(max(0, len(order) - 1), np.bool_)
-    for column in (columns.message, columns.real_topic, columns.reconsume_times):
+    for column in (columns.message, real_topic, columns.reconsume_times):
         same &= column[order[1:]] == column[order[:-1]]
     group = np.concatenate(([0], np.cumsum(~same))) if len(order) else np.empty(0, np.int64)
     delivery, deliveries = np.full(held.rows, NONE, np.int64), np.zeros(held.rows, np.int32)

@@ -44,7 +44,7 @@ class Story:
 
     Attributes:
         keeps: whether all records of a topic are.
-        trigger: of other topics, the records with this property; one of `own`, or REAL_TOPIC.
+        triggers: of other topics, the records with one of these properties; each of `own`, or REAL_TOPIC.
         transactions: records with a transaction type, in any topic, are kept too.
         wanted: which of these are kept, asked run by run.
         id_name: the property that names the message in all its records.
@@ -54,16 +54,17 @@ class Story:
     keeps: Callable[[str], bool]
     id_name: str = UNIQ_KEY
     own: Sequence[tuple[str, int]] = ()
-    trigger: str = REAL_TOPIC
+    triggers: Sequence[str] = (REAL_TOPIC,)
     transactions: bool = False
     wanted: Callable[[HeldColumns, Sequence[str]], npt.NDArray[np.bool_]] | None = None
 
     def names(self) -> Names:
         return _names(self._listed())
 
-    def trigger_number(self) -> int:
-        """The number of the trigger among the names."""
-        return [name for name, _ in self._listed()].index(self.trigger)
+    def trigger_numbers(self) -> Longs:
+        """The numbers of the triggers among the names."""
+        names = [name for name, _ in self._listed()]
+        return np.array([names.index(trigger) for trigger in self.triggers], np.int64)
 
     def _listed(self) -> list[tuple[str, int]]:
         return [(REAL_TOPIC, HASH), (self.id_name, HASH), *self.own]
@@ -127,7 +128,7 @@ def text_hash(text: str) -> int:
 def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: Story) -> tuple[HeldColumns, Longs]:
     """The wanted records of one run, and which topics are kept by now."""
     held, span = _room(len(run.positions), len(story.own)), np.empty(2 * len(names.kinds), np.int64)
-    wanted = Wanted(kept, names, story.trigger_number(), story.transactions, span)
+    wanted = Wanted(kept, names, story.trigger_numbers(), story.transactions, span)
     row, used = 0, 0
     while row < len(run.positions):
         row, used, start, end = hold_records(run.data, run.positions, row, topics.arrays, wanted, held, used)

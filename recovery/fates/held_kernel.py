@@ -58,14 +58,14 @@ class Names(NamedTuple):
 class Wanted(NamedTuple):
     """Which records are kept, and what is looked for in them.
 
-    `kept_topics`: by topic code, whether all records of the topic are; `trigger`: the number of the name whose property
-    keeps a record of another topic; `transactions`: records with a transaction type are kept, too. `span` is room for
-    where the values of the names are in one record.
+    `kept_topics`: by topic code, whether all records of the topic are; `triggers`: the numbers of the names whose
+    properties keep a record of another topic; `transactions`: records with a transaction type are kept, too. `span` is
+    room for where the values of the names are in one record.
     """
 
     kept_topics: Longs
     names: Names
-    trigger: int
+    triggers: Longs
     transactions: bool
     span: Longs
 
@@ -154,6 +154,15 @@ def hex_number(data: Bytes, start: int, end: int) -> int:
 
 
 @cached_njit(nogil=True, _nrt=False)
+def has_any(span: Longs, names: Longs) -> bool:
+    """Whether a record has one of these names."""
+    found = False
+    for name in names:
+        found |= span[2 * name] >= 0
+    return found
+
+
+@cached_njit(nogil=True, _nrt=False)
 def hold_records(
     data: Bytes,
     positions: Longs,
@@ -168,7 +177,7 @@ def hold_records(
     Returns (row, rows kept, span of a name that is no code yet); the row before the end where there is such a name.
     """
     slots, text, ends = topics.slots, topics.names, topics.ends
-    kept_topics, names, trigger, transactions, span = wanted
+    kept_topics, names, triggers, transactions, span = wanted
     while row < len(positions):
         at = positions[row]
         _, body_at, _, topic_at, topic_size, properties_at, properties_size = shape_of(data, at)
@@ -184,7 +193,7 @@ def hold_records(
                 return row, used, start, end
         sys_flag = load_int(data, at + AT_SYS_FLAG)
         transaction = sys_flag & SYS_FLAG_TRANSACTION
-        if kept_topics[topic] or span[2 * trigger] >= 0 or (transactions and transaction != 0):
+        if kept_topics[topic] or has_any(span, triggers) or (transactions and transaction != 0):
             held.physical_offset[used] = own_offset(data, at)
             held.store_timestamp_ms[used] = store_time_of(data, at, sys_flag)
             held.queue_offset[used] = load_long(data, at + AT_QUEUE_OFFSET)

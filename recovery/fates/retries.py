@@ -104,7 +104,7 @@ def _keeps_copies(topic: str) -> bool:
     return is_retry(topic) or is_dead_letter(topic)
 
 
-RETRIES = Story(keeps=_keeps_copies, own=OWN, trigger="ORIGIN_MESSAGE_ID")
+RETRIES = Story(keeps=_keeps_copies, own=OWN, triggers=("ORIGIN_MESSAGE_ID",))
 
 
 def retries(store: Store, known: StoreKnowledge, offsets: Offsets | None) -> Retries:

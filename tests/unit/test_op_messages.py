@@ -8,7 +8,7 @@ import pytest
 
 from parsers.commitlog.record.message import encode_message
 from parsers.commitlog.record.properties import encode_properties
-from parsers.damage.errors import CorruptRecord
+from parsers.damage.errors import CorruptRecord, Damage
 from parsers.messages.transaction_op import TRANSACTION_OP
 from parsers.values.topics import TRANSACTION_OP_TOPIC, TRANSACTION_TOPIC
 from recovery.fates.states import TransactionState
@@ -57,5 +57,5 @@ def test_which_op_messages_decide_a_half(tmp_path: Path, tag: str, body: bytes, 
         )
     (tmp_path / "commitlog").mkdir()
     (tmp_path / "commitlog" / ("0" * 20)).write_bytes(content.ljust(8192, b"\0"))
-    found = transactions(*opened(tmp_path, "5.3.3"), {0: 0})
+    found = transactions(*opened(tmp_path, "5.3.3"), {0: 0}, list[Damage]().append)
     assert [TRANSACTION_STATES[each] for each in found.found.state.tolist()] == [state]

@@ -227,7 +227,7 @@ def transaction_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     """Rows of `transactions`, by how far the broker's own group has checked."""
     (store, known), lost = known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
-    answer = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    answer = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets, lost.append)
     yield from answer.batches(broker=broker.name)
 
 

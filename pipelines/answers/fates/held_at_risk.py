@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from parsers.values.topics import TIMER_TOPIC, TRANSACTION_TOPIC
+from parsers.values.topics import DATABASE_HALF_TOPIC, TIMER_TOPIC, TRANSACTION_TOPIC
 from pipelines.answers.fates.columns import Longs
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.transactions import TransactionAnswer
@@ -69,8 +69,8 @@ def held_risks(
     if TIMER_TOPIC in topics:
         batches = DelayAnswer(store, delays(store, known, damage), None).batches(level=TIMER)
         yield _risk("timer", batches, "physical_offset", kept)
-    if TRANSACTION_TOPIC in topics or known.version < HALVES_IN_A_TOPIC:
-        batches = TransactionAnswer.of(store, known, offsets).batches(open_=True)
+    if topics & {TRANSACTION_TOPIC, DATABASE_HALF_TOPIC} or known.version < HALVES_IN_A_TOPIC:
+        batches = TransactionAnswer.of(store, known, offsets, damage).batches(open_=True)
         yield _risk("half", batches, "half_physical_offset", kept)
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from parsers.values.topics import TRANSACTION_TOPIC
+from parsers.values.topics import DATABASE_HALF_TOPIC, TRANSACTION_TOPIC
 from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import TRANSACTIONS
@@ -20,6 +21,7 @@ from recovery.fates.retries import Offsets
 from recovery.fates.transactions import (
     CHECKER,
     COMMITTED,
+    GIVEN_UP,
     TRANSACTION_STATES,
     UNKNOWN,
     StoreTransactions,
@@ -34,6 +36,8 @@ NOT_KNOWN = "the broker's check is past it, or bytes behind it are damaged, and 
 NO_CHECK = (
     "no stored offset tells how far the broker's check is, or bytes behind it are damaged, and the log has no decision"
 )
+NO_DATABASE = "rocksdbstore or damaged bytes behind it leave open whether it was decided, and the log has no decision"
+KEPT_NO_MORE = "rocksdbstore took it in and does not keep it any more, and the log has no decision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,12 @@ class TransactionAnswer:
     answer: StoreTransactions
 
     @classmethod
-    def of(cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None) -> TransactionAnswer:
+    def of(
+        cls, store: Store, knowledge: StoreKnowledge, offsets: Offsets | None, damage: DamageSink
+    ) -> TransactionAnswer:
         """Read the log once; `offsets`: of all groups, of which the broker's own says how far it has checked."""
         checked = None if not offsets else offsets.get((CHECKER, TRANSACTION_TOPIC), {})
-        return cls(store, transactions(store, knowledge, checked))
+        return cls(store, transactions(store, knowledge, checked, damage))
 
     def batches(
         self, *, topic: str | None = None, open_: bool = False, broker: str | None = None
@@ -67,6 +73,7 @@ class TransactionAnswer:
         first, last, commit, state = found.first[rows], found.last[rows], found.commit[rows], found.state[rows]
         given_up, decision = found.given_up[rows], found.decision[rows]
         places = columns.physical_offset[first]
+        in_database = self.answer.held.of_topic(DATABASE_HALF_TOPIC)[first]
         own_topic = words(self.answer.held.topics, columns.topic[first])
         made: dict[str, pa.Array] = {
             "broker": pa.array([broker] * len(rows), pa.string()),
@@ -77,7 +84,7 @@ class TransactionAnswer:
             "half_queue_offset": pa.array(columns.queue_offset[first]),
             "half_physical_offset": pa.array(places),
             "stored_at": stored_at(columns, first),
-            "checks": pa.array(found.checks[rows]),
+            "checks": pa.array(found.checks[rows], mask=found.checks[rows] == NONE),
             "last_half_at": stored_at(columns, last),
             "commits": pa.array(found.commits[rows]),
             "committed_at": stored_at(columns, commit),
@@ -89,6 +96,8 @@ class TransactionAnswer:
             "reason": reasons(
                 (found.commits[rows] > 1, COMMITTED_TWICE),
                 ((state == COMMITTED) & (given_up != NONE), COMMITTED_AND_GIVEN_UP),
+                ((state == UNKNOWN) & in_database, NO_DATABASE),
+                ((state == GIVEN_UP) & in_database, KEPT_NO_MORE),
                 (state == UNKNOWN, NOT_KNOWN if self.answer.knows_check else NO_CHECK),
             ),
         }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from parsers.config.groups import is_system_group
 from parsers.values.topics import (
+    DATABASE_HALF_TOPIC,
     GIVEN_UP_TOPIC,
     SCHEDULE_TOPIC,
     TIMER_TOPIC,
@@ -27,6 +28,7 @@ from recovery.lives.offset_lives import OffsetLife
 BEFORE_DELIVERY = {
     SCHEDULE_TOPIC: "waits there for its delay level",
     TRANSACTION_TOPIC: "waits there for its transaction",
+    DATABASE_HALF_TOPIC: "waits there for its transaction",
     TIMER_TOPIC: "waits there for its timer",
     GIVEN_UP_TOPIC: "its transaction was given up: checked too often",
 }

@@ -76,7 +76,7 @@ state                text how it ended; given_up: checked too often; pending: no
 half_queue_offset    i64  number of its first half message; 0 before 4.3.0, when they had none
 half_physical_offset i64  where that starts, byte in the CommitLog
 stored_at            time when it was stored
-checks               i32  how often the producer was asked
+checks               i32  how often the producer was asked; null: rocksdbstore counted it and does not keep it any more
 last_half_at         time when the last check wrote the half message again; without one, stored_at
 commits              i32  commits of it: more than one is delivered more than once
 committed_at         time when the first commit was stored; null without one

@@ -229,7 +229,7 @@ def _fates(read: _Read, facts: Facts, say: Say) -> None:
     given_back = RetryAnswer.of(store, known, None if offsets is None else offsets.offsets)
     facts.retries = retry_sums(given_back.batches()).to_pylist()
     say("transactions")
-    asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets)
+    asked = TransactionAnswer.of(store, known, None if offsets is None else offsets.offsets, collect)
     facts.transactions = transaction_sums(asked.batches()).to_pylist()
     say("popped messages")
     popped = PopAnswer.of(store, known, None if offsets is None else offsets.offsets, collect)

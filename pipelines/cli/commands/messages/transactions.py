@@ -34,7 +34,8 @@ def transactions(
     """Transactions: committed, rolled back, pending, given up; how often checked, and what was committed twice.
 
     A row for each producer group and topic, or with --messages for each transaction whose half message the log has.
-    given_up: the broker checked it too often, and a copy is in TRANS_CHECK_MAX_TIME_TOPIC. unknown: the check is past
+    given_up: the broker checked it too often, and a copy is in TRANS_CHECK_MAX_TIME_TOPIC, unless rocksdbstore kept the
+    half message. unknown: the check is past
     it, and the log has no decision. Reads the whole log.
 
     Example: `rocketlens transactions /data/store --messages --open --format table`
@@ -45,7 +46,7 @@ def transactions(
 
     opened, known = known_store_at(run, store, broker)
     kept = offsets_of_store(opened, run.damage)
-    answer = TransactionAnswer.of(opened, known, None if kept is None else kept.offsets)
+    answer = TransactionAnswer.of(opened, known, None if kept is None else kept.offsets, run.damage)
     batches = answer.batches(topic=topic, open_=open_)
     if messages:
         emit_batches_of(run, TRANSACTIONS, batches, MESSAGES_BRIEF)
