@@ -20,7 +20,7 @@ Longs = npt.NDArray[np.int64]
 
 
 class State(StrEnum):
-    """What became of a queue offset. The last three are states for one group alone."""
+    """What became of a queue offset. The last four are states for one group alone."""
 
     STORED = "stored"
     EXPIRED = "expired"
@@ -33,9 +33,10 @@ class State(StrEnum):
     CONSUMED = "consumed"
     WAITING = "waiting"
     EXPIRED_UNREAD = "expired_unread"
+    SKIPPED = "skipped"
 
 
-LOST = (State.EXPIRED_UNREAD, State.TRUNCATED, State.NEVER_DISPATCHED, State.DAMAGED)
+LOST = (State.EXPIRED_UNREAD, State.SKIPPED, State.TRUNCATED, State.NEVER_DISPATCHED, State.DAMAGED)
 """States of messages that a group does not get."""
 UNDELIVERED = (State.NEVER_DISPATCHED, State.NOT_DISPATCHED_YET)
 NO_OFFSET = "no offset is stored for this queue: where the group starts is its client's choice"
@@ -128,11 +129,14 @@ class GroupPlace:
     Attributes:
         unread: why the offset says nothing of this queue's messages, which all count as not read.
         doubt: why it may say nothing of them.
+        passed: ranges that a movement took the offset over, as far as it did not come back to them: they rise, and
+            their states take the place of `consumed`.
     """
 
     offset: int | None
     unread: str | None = None
     doubt: str | None = None
+    passed: tuple[LedgerRange, ...] = ()
 
 
 def next_to_read(group: str, offset: int, end: int) -> int:
@@ -148,8 +152,9 @@ def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRan
     """Read a group's offset into the queue offsets of a ledger.
 
     Below its offset a message that was ever in the queue is `consumed`: that is what the broker takes it for, whether
-    a listener got it or the offset was moved past it. From the offset on a stored one is `waiting`, an expired one
-    `expired_unread`. Without an offset, and below one that is beyond the queue's end, all is unknown.
+    a listener got it or not, but where a movement is known to have taken the offset over it. From the offset on a
+    stored one is `waiting`, an expired one `expired_unread`. Without an offset, and below one that is beyond the
+    queue's end, all is unknown.
     """
     listed = list(ranges)
     end = listed[-1].end if listed else 0
@@ -161,7 +166,8 @@ def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRan
         doubt = doubt or f"the group's offset {offset} is beyond the queue's end {end}: which of these it read is lost"
     found: list[LedgerRange] = []
     for each in listed:
-        found += [_read(part, doubt) for part in _part(each, each.first, min(each.end, offset))]
+        for part in _part(each, each.first, min(each.end, offset)):
+            found += _passed(_read(part, doubt), place.passed)
         found += [_unread(part, place.unread) for part in _part(each, max(each.first, offset), each.end)]
     return _joined(found)
 
@@ -178,6 +184,19 @@ def _read(part: LedgerRange, doubt: str | None) -> LedgerRange:
     if doubt is not None:
         return replace(part, state=State.UNKNOWN, certain=False, reason=doubt)
     return replace(part, state=State.CONSUMED, certain=True, reason=None)
+
+
+def _passed(part: LedgerRange, passed: Iterable[LedgerRange]) -> Iterator[LedgerRange]:
+    """A range below the group's offset, in pieces where movements took the offset over it."""
+    if part.state is not State.CONSUMED:
+        yield part
+        return
+    at = part.first
+    for over in passed:
+        yield from _part(part, at, min(over.first, part.end))
+        yield from _part(over, max(over.first, at), min(over.end, part.end))
+        at = max(at, min(over.end, part.end))
+    yield from _part(part, at, part.end)
 
 
 def _unread(part: LedgerRange, why: str | None) -> LedgerRange:

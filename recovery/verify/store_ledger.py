@@ -6,7 +6,7 @@ is out of place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,6 +48,11 @@ STATES = {
 """Kinds of finding that are a state of their own; the others are damage."""
 
 
+PassedOver = Mapping[tuple[str, str, int], Sequence[LedgerRange]]
+"""(group, topic, queue_id) -> ranges that a movement took the group's offset over."""
+NOTHING_PASSED: PassedOver = {}
+
+
 @dataclass(frozen=True, slots=True)
 class QueueLedger:
     """The queue offsets of one queue in one life of its numbers, from 0 to its maximum.
@@ -76,8 +81,12 @@ class StoreLedger:
     queues: tuple[QueueLedger, ...]
     lives: TopicLives
 
-    def of_groups(self, offsets: GroupOffsets) -> Iterator[QueueLedger]:
-        """Per group with a stored offset on a topic, each living queue of it as the group had it."""
+    def of_groups(self, offsets: GroupOffsets, passed: PassedOver = NOTHING_PASSED) -> Iterator[QueueLedger]:
+        """Per group with a stored offset on a topic, each living queue of it as the group had it.
+
+        Args:
+            passed: what movements took a group's offset over in the topic's present life.
+        """
         living = {(q.topic, q.queue_id): q for q in self.queues if q.life == self._living(q)}
         ends = {key: (_first_held(queue), queue.max_queue_offset) for key, queue in living.items()}
         doubts = {(d.group, d.topic, d.queue_id): d for d in doubtful_offsets(self.lives, offsets, ends)}
@@ -88,7 +97,8 @@ class StoreLedger:
             for queue in by_topic.get(topic, ()):
                 offset = stored.get(queue.queue_id)
                 at = None if offset is None else next_to_read(group, offset, queue.max_queue_offset)
-                place = _place(at, doubts.get((group, topic, queue.queue_id)))
+                key = group, topic, queue.queue_id
+                place = replace(_place(at, doubts.get(key)), passed=tuple(passed.get(key, ())))
                 yield replace(queue, group=group, ranges=tuple(of_group(queue.ranges, place)))
 
     def _living(self, queue: QueueLedger) -> int | None:

@@ -162,7 +162,7 @@ class Groups(Asked):
             group: only as this group had it; else the store's own rows and those of every group.
             lost: only what a group does not get.
             offsets: kept copies of consumerOffset.json; else the store's own.
-            logs: broker.log of this broker, which says when topics were deleted and created.
+            logs: logs of the broker and of clients, and captures: what they say of topics, and of moved offsets.
 
         >>> found = store.ledger(group="CG_lagging", queue=0)
         >>> list(zip(found["state"], found["messages"]))

@@ -85,7 +85,7 @@ ASKED: dict[str, Asked] = {
     "offset-at STORE --topic TOPIC --queue 0 --at TIME": AGAIN(
         "queue_offset", TOPIC="Orders", TIME="2026-11-22T08:43:50Z"
     ),
-    "ledger STORE --group GROUP": RESET("consumed", GROUP="CG_on"),
+    "ledger STORE --group GROUP --logs LOGS --offsets KEPT": RESET("expired_unread", "consumed", GROUP="CG_old"),
     "pop STORE": POP("in_flight", "revived"),
     "pop STORE --messages --open": POP("in_flight", "invisible_until"),
     "pop STORE --revive": POP("revive"),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pipelines.answers.offsets.event import OffsetEvent
+from pipelines.answers.offsets.passed_over import passed_over
+from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.verify.store_ledger import QueueLedger, StoreLedger
 
-Offsets = Mapping[tuple[str, str], Mapping[int, int]]
 
-
-def ledger_rows(ledger: StoreLedger, offsets: Offsets | None, *, broker: str | None = None) -> Iterator[dict[str, Any]]:
+def ledger_rows(
+    ledger: StoreLedger, stored: OffsetsAt | None, moved: Iterable[OffsetEvent] = (), *, broker: str | None = None
+) -> Iterator[dict[str, Any]]:
     """The rows of a store's queues, then those of its groups; which broker it is, a store does not say.
 
     Args:
-        offsets: (group, topic) -> queue_id -> next message number to consume; None where none are known.
+        stored: the offsets of groups; None where none are known.
+        moved: what moved them, in order of time.
     """
     yield from _rows(ledger.queues, broker)
-    yield from _rows(ledger.of_groups(offsets or {}), broker)
+    if stored is not None:
+        passed = passed_over(moved, ledger.lives, None if stored.times_lost else stored.written_ms)
+        yield from _rows(ledger.of_groups(stored.offsets, passed), broker)
 
 
 def _rows(queues: Iterable[QueueLedger], broker: str | None) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,7 @@ from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.losses import all_lost, loses, messages_lost, starts
+from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
@@ -94,7 +95,7 @@ def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> li
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told.outlines)
     offsets = offsets_of_store(store, lost.append)
     found = doubted_since(ledger_of(store, known, files, seen), store, since)
-    return list(ledger_rows(found, None if offsets is None else offsets.offsets, broker=broker.name))
+    return list(ledger_rows(found, offsets, _moved(broker, store, known), broker=broker.name))
 
 
 def backlog_rows(broker: BrokerSource) -> list[Row]:
@@ -114,9 +115,13 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
 
 def offset_event_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `offset_events`, from the store and the logs of one broker."""
+    return [offset_event_row(event, broker=broker.name) for event in _moved(broker, *_known_store_of(broker))]
+
+
+def _moved(broker: BrokerSource, store: Store, known: StoreKnowledge) -> list[OffsetEvent]:
+    """What moved offsets of groups, by the store and the logs of one broker."""
     lost, record = list[Damage](), offsets_logged(broker) or OffsetRecord()
-    found = events_of(*_known_store_of(broker), record, damage=lost.append)
-    return [offset_event_row(event, broker=broker.name) for event in found]
+    return events_of(store, known, record, damage=lost.append)
 
 
 def forecast_rows(broker: BrokerSource) -> list[Row]:

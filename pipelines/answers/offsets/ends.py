@@ -45,6 +45,13 @@ class Ends:
         former = (queue for life in begun[:-1] for queue in life.queues if queue.queue_id == queue_id)
         return any(offset <= queue.last_queue_offset + 1 for queue in former)
 
+    def first_of(self, topic: str) -> dict[int, int]:
+        """The first message number that each queue of a topic still has; none where they are not known."""
+        if self.queues is None or self.log is None or self.queues.unread is not None:
+            return {}
+        queues = ((key[1], queue) for key, queue in self.queues.items() if key[0] == topic)
+        return {queue_id: queue.ends(self.log.min_physical_offset)[0] for queue_id, queue in queues}
+
     def now(self, topic: str, queue_id: int) -> int | None:
         """The queue's maximum; None where it is not known, 0 of a queue that the store does not have."""
         if self.queues is None or self.log is None or self.queues.unread is not None:

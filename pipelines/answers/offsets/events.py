@@ -20,6 +20,7 @@ from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.resets import Resets
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.table_moves import TableMoves
+from pipelines.answers.offsets.unnamed import with_queues
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
@@ -49,8 +50,9 @@ def offset_events(
     of_resets = list(resets.events())
     corrected = CorrectedCommits(list(corrections(record, moved)))
     of_commits = list(late_commits(record, resets.landed, corrected))
-    told = [*with_former_lives(corrected.events(), known), *of_resets, *of_commits, *rejected_commits(record)]
     tables = TableMoves(record, copies, known)
+    named = with_queues(list(corrected.events()), known, tables.last_saved)
+    told = [*with_former_lives(named, known), *of_resets, *of_commits, *rejected_commits(record)]
     told += list(tables.changes(told))
     told += list(tables.set_beyond_end(told))
     return sorted([*told, *starts_above_commit(record, told, tables.last_saved), *tables.stalls()], key=order_of)

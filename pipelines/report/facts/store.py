@@ -37,6 +37,7 @@ from pipelines.answers.journey.steps import story
 from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
+from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import events_of, offset_event_row
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.start_rows import group_start_rows
@@ -98,8 +99,8 @@ def facts_of_store(
     told = forecast(store, replace(known, version_is_said=True))
     facts.forecast = forecast_document(told)
     say("ledger, lag and retention")
-    _consumers(read, facts)
     moved = events_of(store, known, heard.record, copies, damage=collect)
+    _consumers(read, facts, moved)
     facts.offset_events = [offset_event_row(event) for event in moved]
     facts.starts = list(group_start_rows(store, known.version, collect))
     say("lives of topics and groups")
@@ -188,11 +189,11 @@ def _journey(read: _Read, message_id: str, now_ms: int) -> list[Row] | None:
     return steps
 
 
-def _consumers(read: _Read, facts: Facts) -> None:
+def _consumers(read: _Read, facts: Facts, moved: Sequence[OffsetEvent]) -> None:
     store, known, heard, collect = read.store, read.known, read.heard, read.damage
     offsets = offsets_of_store(store, collect)
     ledger = ledger_in_motion(store, known)
-    facts.ledger = list(ledger_rows(ledger, None if offsets is None else offsets.offsets))
+    facts.ledger = list(ledger_rows(ledger, offsets, moved))
     if offsets is None:
         return
     brokers = heard.brokers() or ()

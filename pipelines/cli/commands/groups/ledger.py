@@ -10,16 +10,16 @@ from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
     GroupOptions,
-    KeptOptions,
     QueueOption,
+    RecordedOptions,
     StoreArgument,
 )
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_if_any
+from pipelines.cli.frame.call.movements import movements
 from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 
 BRIEF = (
     "group",
@@ -47,15 +47,15 @@ def ledger(
     *,
     queue: QueueOption = None,
     lost: Annotated[bool, typer.Option("--lost", help="Only what a group does not get.")] = False,
-    kept: KeptOptions,
+    kept: RecordedOptions,
     broker: BrokerOptions,
 ) -> None:
     """What became of every queue offset: each one in exactly one state, so that the states add up to the maximum.
 
     Rows without a group tell what the store has: stored, expired, truncated, never_dispatched, not_dispatched_yet,
-    former_life, damaged, unknown. Rows of a group, by its stored offset: consumed, waiting, expired_unread, and the
-    others where they hold. `certain` is false where the files leave it open, and `reason` says why. Reads the whole
-    log.
+    former_life, damaged, unknown. Rows of a group, by its stored offset: consumed, waiting, expired_unread, skipped
+    (a movement took the offset over it: see `offsets`, which tells more with --logs and --offsets), and the others
+    where they hold. `certain` is false where the files leave it open, and `reason` says why. Reads the whole log.
 
     Example: `rocketlens ledger /data/store --group CG_orders --lost`
     """
@@ -67,11 +67,12 @@ def ledger(
     opened, known = known_store_at(run, store, broker)
     note_pops(run, opened)
     note_static_topics(run, opened)
-    found = ledger_in_motion(opened, with_logs(run, known, kept.logs))
+    told, moved = movements(run, opened, known, kept.logs, kept.offsets)
+    found = ledger_in_motion(opened, told)
     stored = offsets_if_any(run, opened, kept.offsets, "no group has rows")
     rows = (
         row
-        for row in ledger_rows(found, None if stored is None else stored.offsets)
+        for row in ledger_rows(found, stored, moved)
         if wanted.wants(row["group"], row["topic"])
         and queue in (None, row["queue_id"])
         and (not lost or row["state"] in LOST)

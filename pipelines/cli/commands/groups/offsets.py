@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +16,10 @@ from pipelines.cli.frame.asked.options import (
     kept_option,
 )
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import kept_copies
+from pipelines.cli.frame.call.movements import movements
 from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_told
 
 BRIEF = (
     "group",
@@ -69,21 +67,12 @@ def offsets(
 
     Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
-    from pipelines.answers.offsets.events import events_of, offset_event_row
-    from pipelines.answers.offsets.heard_lines import OffsetLines
+    from pipelines.answers.offsets.events import offset_event_row
     from pipelines.lake.tables.lag import OFFSET_EVENTS
-    from pipelines.recordings.topic_log import topic_events
 
     opened, known = known_store_at(run, store, broker, names_version=True)
     note_static_topics(run, opened)
-    heard = OffsetLines()
-    own = known.broker_name
-    lines = lines_told(run, logs, own, names_lack=False, beside=[heard])
-    if (why := heard.why_none(own)) is not None:
-        run.note(f"--logs: {why}: no movement is taken from them")
-    told = replace(known, topic_events=tuple(topic_events(lines)))
-    kept = [] if offsets is None else kept_copies(run, offsets)
-    found = events_of(opened, told, heard.record(own), kept, damage=run.damage)
+    _, found = movements(run, opened, known, logs, offsets)
     rows = (
         row
         for row in map(offset_event_row, found)

@@ -229,6 +229,14 @@ class KeptOptions:
     logs: TopicLogsOption = None
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedOptions:
+    """What was kept and recorded beside a store: copies of its offsets, logs and captures of broker and clients."""
+
+    offsets: KeptOffsetsOption = None
+    logs: RecordingsOption = None
+
+
 INSTANT_FORMS = (
     "ISO 8601 (UTC when no zone is named), epoch milliseconds, `now`, `-1h` (s, m, h, d ago), or `03:12`, the last one "
     "in UTC"
