@@ -42,7 +42,7 @@ RATES = (INGEST, VERIFY, KEPT, TICK, PLAN, PUBLISH, NOTED, COMMITTED)
 HEAD = """# Ten thousand brokers
 
 Printed by `python -m benchmarks.scale` from measured rates; a test holds the two in step. It is arithmetic: nobody ran
-it at this size. With two numbers behind it the command prints the page for another fleet.
+it at this size. With two numbers after it the command prints the page for another fleet.
 """
 TAIL = """
 What breaks first:

@@ -94,7 +94,7 @@ def explain(file: Place, at: int = 0, count: int | None = 1, kind: str | None = 
         count: so many records, units or entries; None: all to the end.
         kind: what the file is, where its place does not tell: commitlog, consumequeue, index, …
     Raises:
-        RocketlensError: a file of no known kind, or a position behind its end.
+        RocketlensError: a file of no known kind, or a position beyond its end.
 
     >>> rl.explain("lake/demo/5.3.3-clean/store/checkpoint")["field"][:2]
     ['physic_msg_timestamp', 'logics_msg_timestamp']

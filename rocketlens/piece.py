@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A section or a table, which IPython shows as HTML; `content` has the values behind it."""
+    """A section or a table, which IPython shows as HTML; `content` has the values that it shows."""
 
     content: Section | PrintedTable
 

@@ -35,13 +35,13 @@ def sql_before(text: str, line: int, before: str) -> str | None:
 
 
 def word_before(sql: str) -> str:
-    """The name that is being written; behind a dot only what follows it."""
+    """The name that is being written; after a dot only what follows it."""
     found = re.search(r"\w*$", sql)
     return found[0] if found else ""
 
 
 def sql_after(text: str, line: int, before: str) -> str:
-    """The SQL behind the cursor, for the arguments of `sql_before`."""
+    """The SQL after the cursor, for the arguments of `sql_before`."""
     lines = text.split("\n")
     behind = lines[line][len(before) :]
     return "\n".join([behind, *lines[line + 1 :]]) if lines[0].startswith("%%sql") else behind
@@ -52,7 +52,7 @@ def completions(sql: str, names: Names, after: str = "") -> list[tuple[str, str]
     stored questions where nothing else was asked, words of SQL.
 
     Args:
-        after: the question behind the word.
+        after: the question after the word.
     """
     word = word_before(sql)
     before = sql[: len(sql) - len(word)]

@@ -79,7 +79,7 @@ def map_file(path: Path) -> memoryview:
 
 
 def require_whole(data: memoryview | Bytes) -> None:
-    """Raise UnreadableFile where the file behind a map is shorter by now: touching its lost bytes ends the process.
+    """Raise UnreadableFile where the file under a map is shorter by now: touching its lost bytes ends the process.
 
     `at` is the file's end. Bytes that are no map are never short.
     """

@@ -136,8 +136,8 @@ PAGES = {
 - Column family `offset` holds limits: topic size and separator, the topic, a separator, `max` or `min`, then the
   queue. The queue's next message is `max` + 1. `min` is put right when a broker is asked for it: it is the first unit
   from there on whose record still exists. CHECKPOINT_TOPIC, `max`, queue 0 says how far dispatch had come.
-- A truncation moves `max` back and leaves the units behind it: they are stale and count for nothing. Units of deleted
-  messages go when RocksDB compacts. Offsets that a light queue leaves out stay out.
+- A truncation moves `max` back and leaves the units after it in place: they are stale and count for nothing. Units of
+  deleted messages go when RocksDB compacts. Offsets that a light queue leaves out stay out.
 - Consumer records of POP (popConsumerKVServiceEnable, since 5.3.2): kvStore/, column family `popState`. A key is the
   instant until which the message is invisible (int64), group, @, topic, @, queue (int32), @ and queue offset (int64);
   the value is JSON. A row goes when it is acknowledged, or delivered again.

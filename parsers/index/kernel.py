@@ -67,7 +67,7 @@ def select_entries(
     found: int,
     wanted: int,
 ) -> tuple[int, int, int, bool]:
-    """IndexFile#selectPhyOffset behind #isTimeMatched: append to `places` from `found` on, newest first.
+    """IndexFile#selectPhyOffset after #isTimeMatched: append to `places` from `found` on, newest first.
 
     Returns (found, how the chain ended, last entry read, whether the file begins before `begin_ms`). Where Java would
     go round a loop of links for ever, the walk ends with CHAIN_LOOPS (Brent's tortoise, so in linear time).

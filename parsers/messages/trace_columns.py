@@ -129,7 +129,7 @@ def is_trace_body(body: str) -> bool:
 
 
 def _parted(bodies: pa.Array) -> pa.Array:
-    for _ in range(2):  # a match takes the name of the record behind it, so that every other one is found
+    for _ in range(2):  # a match takes the name of the record after it, so that every other one is found
         bodies = pc.replace_substring_regex(bodies, _JOINED, rf"\1{RECORD_END}\2{FIELD_END}")
     return bodies
 

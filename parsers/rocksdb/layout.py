@@ -23,7 +23,7 @@ KEY_TOPIC = Layout(
     Field("separator", "b", "1"),
 )
 KEY_QUEUE = Layout(
-    "Key of a unit, behind the topic",
+    "Key of a unit, after the topic",
     "store/queue/RocksDBConsumeQueueTable.java#buildCQKeyByteBuffer @5.3.3",
     Field("separator", "b", "1"),
     Field("queue_id", "i", "queue of the topic"),
@@ -43,7 +43,7 @@ DATABASE_UNIT = Layout(
     Field("store_timestamp_ms", "q", "when the broker stored the message"),
 )
 KEY_LIMIT = Layout(
-    "Key of a queue's limit, behind the topic, a separator, `max` or `min`",
+    "Key of a queue's limit, after the topic, a separator, `max` or `min`",
     "store/queue/RocksDBConsumeQueueOffsetTable.java#buildOffsetKeyByteBuffer0 @5.3.3",
     Field("separator", "b", "1"),
     Field("queue_id", "i", "queue of the topic"),
@@ -57,7 +57,7 @@ QUEUE_LIMIT = Layout(
 DISPATCHED = Layout(
     "How far the queues were dispatched (topic CHECKPOINT_TOPIC, `max`, queue 0)",
     "store/queue/RocksDBConsumeQueueOffsetTable.java#putMaxPhyAndCqOffset @5.3.3",
-    Field("max_physical_offset", "q", "CommitLog byte behind the last message that was dispatched"),
+    Field("max_physical_offset", "q", "CommitLog byte after the last message that was dispatched"),
 )
 
 TABLE_KEY = Layout(

@@ -74,7 +74,7 @@ def _of_table(root: Place, published: set[str], kept_since_s: float) -> Iterator
         name = below(path, root)
         if name not in named and str(path) not in published:
             yield _left(path, "replaced, and no version that is kept has it" if name in ever else "no version has it")
-    for path in unneeded_log(root, kept_since_s):  # behind the parts: they tell which were ever committed
+    for path in unneeded_log(root, kept_since_s):  # after the parts: they tell which were ever committed
         yield _left(path, "of the log before the versions that are kept")
 
 

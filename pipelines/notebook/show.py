@@ -19,7 +19,7 @@ DOTS_PER_INCH = 110
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """What IPython shows as HTML; `piece` has the values behind it."""
+    """What IPython shows as HTML; `piece` has the values that it shows."""
 
     piece: Section | PrintedTable
 

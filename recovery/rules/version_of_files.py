@@ -114,7 +114,7 @@ class FileRules(Version):
 
     @property
     def cuts_copies_at_last_unit(self) -> bool:
-        """A start cuts a compacted queue's log behind the last unit of its last file (before: behind the first).
+        """A start cuts a compacted queue's log after the last unit of its last file (before: after the first).
         SparseConsumeQueue#getMax @5.1.1."""
         return self >= (5, 1, 1)
 
@@ -168,5 +168,5 @@ class FileRules(Version):
     @property
     def recovers_databases_accelerated(self) -> bool:
         """enableAcceleratedRecovery begins inside the file that is found (before, with a database of queues: at a
-        position that may be negative, so that whole files behind it are deleted). CommitLog#recoverNormally @5.5.1."""
+        position that may be negative, so that whole files after it are deleted). CommitLog#recoverNormally @5.5.1."""
         return self >= (5, 5, 1)

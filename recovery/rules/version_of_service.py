@@ -14,7 +14,7 @@ class ServiceRules(StartRules):
 
     @property
     def filters_by_parts_of_texts(self) -> bool:
-        """CONTAINS, STARTSWITH and ENDSWITH are words of SQL92 filters (before: names, behind which a filter ends).
+        """CONTAINS, STARTSWITH and ENDSWITH are words of SQL92 filters (before: names, after which a filter ends).
         SelectorParser.jj @5.1.3."""
         return self >= (5, 1, 3)
 

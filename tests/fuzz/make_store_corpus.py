@@ -49,7 +49,7 @@ def index_file() -> bytes:
 
 
 def dledger_file() -> bytes:
-    """Three entries of two terms, and zeros behind them."""
+    """Three entries of two terms, and zeros after them."""
     entries = (
         encode_header(header) + encode_message(message) for header, message in zip(HEADERS, MESSAGES, strict=True)
     )
@@ -57,7 +57,7 @@ def dledger_file() -> bytes:
 
 
 def copies() -> bytes:
-    """Three messages of one key, at their own places, and zeros behind them."""
+    """Three messages of one key, at their own places, and zeros after them."""
     records = b""
     for number in range(3):
         message = new_message(

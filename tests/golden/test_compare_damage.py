@@ -113,7 +113,7 @@ def test_a_body_in_the_last_record_is_told_by_its_crc(pair: tuple[str, Path, Pat
 
 
 def test_more_altered_records_than_are_told_leave_it_open(pair: tuple[str, Path, Path]) -> None:
-    """Bodies that their CRC refuses in the first hundred places, and one bit in `flag` behind them."""
+    """Bodies that their CRC refuses in the first hundred places, and one bit in `flag` after them."""
     name, store, copy = pair
     for at, size in records(name)[:150]:
         if size > 300:

@@ -27,7 +27,7 @@ CASES = golden_cases()
 
 
 def unread_places(case: Incident, group: str) -> set[int]:
-    """Where the messages of a group's queues start that lie at or behind its offset, by Java's reading of the units."""
+    """Where the messages of a group's queues start that lie at or after its offset, by Java's reading of the units."""
     records = {row["physicalOffset"] for row in case.lines("messages.jsonl.gz")}
     found: set[int] = set()
     for queue in case.lines("queues.jsonl.gz"):

@@ -19,7 +19,7 @@ from tests.support.recovery_judge import LAB_HEAP_BYTES, effective_settings
 
 CASES = golden_cases()
 PASS_FILES_OVER = ("3.2.6", "4.2.0", "4.3.2", "4.4.0")
-"""Versions that read a log up to a file of another size; the files behind it stay where they are."""
+"""Versions that read a log up to a file of another size; the files after it stay where they are."""
 STARTS = [name for name in CASES.names() if "-retention" not in name]
 
 

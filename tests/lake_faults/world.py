@@ -88,7 +88,7 @@ def content(lake: Lake) -> dict[str, tuple[int, ...]]:
 
 
 def _first_half(whole: bytes) -> bytes:
-    """A log file up to the first record behind its middle, unwritten from there on."""
+    """A log file up to the first record after its middle, unwritten from there on."""
     at = 0
     while at < 400_000:
         at += decode_message(whole, at).total_size

@@ -1,6 +1,6 @@
 """What the open store classes answered, against what we say of the files that they left: records, queues, keys, times.
 
-Records are compared file by file up to the first that the store classes refuse; what lies behind it only we read.
+Records are compared file by file up to the first that the store classes refuse; what lies after it only we read.
 Not judged: before 5.1.1 a search by time in a queue of several files, one of which is picked by its modification time.
 """
 
@@ -132,7 +132,7 @@ def _queues(
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Least and greatest queue offset, and the units between them.
 
-    A restarted broker counts the pre-blanks that a queue begins with; ours begins behind them. Not judged: a queue that
+    A restarted broker counts the pre-blanks that a queue begins with; ours begins after them. Not judged: a queue that
     the broker refuses, so that it does not start; a queue of whose log a folder is missing: the broker passes over it,
     and we say that the minimum cannot be told.
     """
@@ -170,7 +170,7 @@ def _units(batch: pa.RecordBatch, least: int, most: int) -> Iterator[tuple[int, 
 
 
 def _find(store: Store, version: BrokerVersion, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Index entries, and the messages that a query gives; behind the first record that is refused only we find any.
+    """Index entries, and the messages that a query gives; after the first record that is refused only we find any.
 
     Not judged where we say that an index file's slots and entries cannot be told: the broker's settings tell it.
     """

@@ -50,7 +50,7 @@ def _sectors_zero(base: Base, chance: random.Random) -> Found:
 
 
 def _log_extra(files_on: int, length: int | None) -> Damager:
-    """A file of zeros behind the last one: `files_on` places further, of the log's size or another one."""
+    """A file of zeros after the last one: `files_on` places further, of the log's size or another one."""
 
     def damage(base: Base, chance: random.Random) -> Found:
         last = base.log_files()[-1]

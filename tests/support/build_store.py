@@ -150,7 +150,7 @@ Damage = Callable[[Path], None]
 
 
 def undispatched(root: Path, behind: int) -> None:
-    """Take all units away that name messages at or behind a place."""
+    """Take all units away that name messages at or after a place."""
     for path in (root / "consumequeue").rglob("[0-9]" * 20):
         content = bytearray(path.read_bytes())
         for at in range(0, len(content), CQ_UNIT.size):

@@ -90,7 +90,7 @@ def recover_all(stores: Mapping[Path, Mapping[str, object]], version: str) -> di
 
 
 ATTEMPTS = 3
-"""A store whose start hangs ends the process; those behind it are asked again."""
+"""A store whose start hangs ends the process; those after it are asked again."""
 
 
 def _answer(root: Path) -> Path:

@@ -89,7 +89,7 @@ def change_body(path: Path, random: Random) -> None:
 
 
 def go_back(path: Path, random: Random) -> None:
-    """The log was cut inside the file and goes on: a record of the file, put anew, with older ones behind it."""
+    """The log was cut inside the file and goes on: a record of the file, put anew, with older ones after it."""
     records = _records(path)
     if len(records) > 2:
         at = random.choice(records[1:-1])

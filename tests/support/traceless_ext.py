@@ -52,7 +52,7 @@ def _is_led_to(change: Change, base: Path, left: Files) -> bool:
 
 
 def _others(change: Change, left: Files, *, before: bool) -> bool:
-    """The queue has files before this one, or behind it."""
+    """The queue has files before this one, or after it."""
     folder, _, name = change.file.rpartition("/")
     bases = [int(PurePath(file).name) for file in left if file.startswith(f"{folder}/")]
     return any(base < int(name) if before else base > int(name) for base in bases)

@@ -27,7 +27,7 @@ def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files, 
     """A unit at the end of its queue is zeroed whose record the same damage took; units of expired messages are changed
     into others of expired messages, whose records nobody has.
 
-    A queue file without a unit of a message that is left is taken away; one without a unit is added behind a full one,
+    A queue file without a unit of a message that is left is taken away; one without a unit is added after a full one,
     or one with units of expired messages only: a cleaner keeps the last file of a queue.
     """
     if change.what == "new":

@@ -32,7 +32,7 @@ LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched", "queue_numbers_resta
 5.3.1, and 5.3.2 and later by one message, do not dispatch again what the queues lack. A queue of a deleted topic that
 has got no new message has its former ones again, the others not."""
 BEHIND_A_GAP = "log_file_out_of_place"
-"""A file that is as it was, behind one that an edit took."""
+"""A file that is as it was, after one that an edit took."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
 OF_A_FORMER_LIFE = ("not_dispatched", "queue_missing")

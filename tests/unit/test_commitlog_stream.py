@@ -38,7 +38,7 @@ def reached(stream: CommitLogStream) -> dict[str, int]:
 
 
 def test_a_file_that_expires_while_a_batch_is_planned_is_said(store: StoreBuilder) -> None:
-    """The plan lacked its messages, and the stream went on behind them."""
+    """The plan lacked its messages, and the stream went on after them."""
     end, first = reached(stream_of(store)), log_files(store)[0]
     looks: list[int] = []
 
@@ -72,7 +72,7 @@ def test_a_log_that_is_not_there_is_not_called_cut(store: StoreBuilder) -> None:
 
 
 def rewritten(store: StoreBuilder, kept: int, more: int) -> None:
-    """The log after a start that cut it behind its first `kept` messages, and a broker that went on."""
+    """The log after a start that cut it after its first `kept` messages, and a broker that went on."""
     for name in ("commitlog", "consumequeue", "index"):
         shutil.rmtree(store.root / name, ignore_errors=True)
     again = StoreBuilder(store.root)

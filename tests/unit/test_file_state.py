@@ -1,4 +1,4 @@
-"""What tells that a store file has changed: its last written page, also behind the zeros of a body."""
+"""What tells that a store file has changed: its last written page, also after the zeros of a body."""
 
 from __future__ import annotations
 

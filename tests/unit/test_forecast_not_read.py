@@ -92,7 +92,7 @@ def test_missing_bytes_of_a_log_that_does_not_load_are_not_known(tmp_path: Path)
 
 
 def test_a_start_that_hangs_at_missing_bytes_is_first_advised_to_get_them_back() -> None:
-    """The other advice moves the files behind the gap away, and their messages with them."""
+    """The other advice moves the files after the gap away, and their messages with them."""
     case = golden_cases().case("r498-halt-7405003-008")
     with golden_cases().built(case) as root:
         answer = forecast(*opened(root, case["version"], StoreSettings.from_config(case["configOverrides"])))

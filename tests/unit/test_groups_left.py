@@ -94,7 +94,7 @@ def test_without_offsets_what_was_popped_is_not_known(builder: StoreBuilder) -> 
 
 
 def test_a_settled_checkpoint_leaves_other_groups_alone(builder: StoreBuilder) -> None:
-    """The stored offset of the revive topic is the last checkpoint that is done: it is one behind the end."""
+    """The stored offset of the revive topic is the last checkpoint that is done: it is one after the end."""
     put_checkpoint(builder, REVIVE, [3])
     done = {f"{REVIVE}@CID_RMQ_SYS_REVIVE_GROUP": {"0": 0}}
     rows = told(finish(builder, {"T@G": {"0": 4}, "T@Push": {"0": 4}, **done}, "T", REVIVE))

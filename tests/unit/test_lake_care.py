@@ -156,7 +156,7 @@ def test_an_ingest_that_finds_nothing_new_starts_no_spark_and_writes_nothing(
 
 
 def test_an_ingest_ends_with_its_verdicts(folder: Path) -> None:
-    """Behind the rows of every table, which would push them out of the window."""
+    """After the rows of every table, which would push them out of the window."""
     for n in range(3):
         (folder / "store" / f"stranger{n}").touch()
     assert rows("ingest", folder=folder, code=1)

@@ -139,7 +139,7 @@ def test_a_queue_that_is_gone_while_queues_are_summed_up_is_said_and_comes_back(
 def test_rows_that_were_made_before_a_column_was_added_are_made_again(
     lake: Lake, broker: BrokerSource, table: FileTable
 ) -> None:
-    """They stayed null until their file changed, and beyond: a log that grew was read on behind them."""
+    """They stayed null until their file changed, and beyond: a log that grew was read on after them."""
     last, added = broker.store / LAST, "topic"
     with declared_without(table, added):
         whole, half = half_of(last)
@@ -176,7 +176,7 @@ def content(lake: Lake) -> dict[str, pa.Table]:
 
 
 def half_of(path: Path) -> tuple[bytes, bytes]:
-    """A log file's bytes, and the same up to the first record behind its middle, blank from there on."""
+    """A log file's bytes, and the same up to the first record after its middle, blank from there on."""
     whole, at = path.read_bytes(), 0
     while at < 400_000:
         at += decode_message(whole, at).total_size

@@ -68,7 +68,7 @@ def example(template: Template) -> tuple[str, tuple[str, ...]]:
 
 
 def logrus_text(template: Template) -> str:
-    """A line of the Go client with that text: fields behind the message, in quotes where logrus puts them."""
+    """A line of the Go client with that text: fields after the message, in quotes where logrus puts them."""
     message, *pairs = re.split(r" (?=[A-Za-z()]+=\{)", template.text)
     values = dict(zip(template.field_names, example(template)[1], strict=True))
     shown = [(name, value.format(**values)) for name, value in (pair.split("=", 1) for pair in pairs)]

@@ -231,7 +231,7 @@ def test_a_body_that_stops_the_revive_service_is_named(popped: Popped) -> None:
 
 @pytest.mark.parametrize(("done", "stops"), [(None, 3), (0, 2), (3, 0)])
 def test_only_a_body_that_the_revive_service_will_parse_stops_it(popped: Popped, done: int | None, stops: int) -> None:
-    """PopReviveService#consumeReviveMessage parses by tag, behind its own offset."""
+    """PopReviveService#consumeReviveMessage parses by tag, after its own offset."""
     popped.write("ck", b"0-12")
     popped.write("other", b"0-12")
     popped.pop(0, [0], q=1 << 40)

@@ -1,4 +1,4 @@
-"""Epoch files beside the log: what a broker refuses, what is out of order, what lies behind the log's end."""
+"""Epoch files beside the log: what a broker refuses, what is out of order, what lies after the log's end."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    """What a broker does behind each verification, in turn."""
+    """What a broker does after each verification, in turn."""
     steps: list[Step] = []
 
     def stepping(store: Store, known: StoreKnowledge) -> Verification:

@@ -51,7 +51,7 @@ def test_what_prints_stays() -> None:
 
 
 def text_of(column: pa.Array) -> str:
-    """A CSV of one column, behind its heading."""
+    """A CSV of one column, after its heading."""
     out, schema = io.BytesIO(), pa.schema([("x", column.type)])
     sink = Csv(schema, out)
     sink.write(pa.RecordBatch.from_arrays([column], schema=schema))

@@ -121,7 +121,7 @@ def queues_before(root: Path, until: int) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("away", [-4096, 1, 4096, 1 << 40])
 def test_a_damaged_last_unit_is_no_newest_message(root: Path, away: int) -> None:
-    """It leads into another record, behind the log's end into the room of its file, or nowhere: the watermark of a
+    """It leads into another record, after the log's end into the room of its file, or nowhere: the watermark of a
     store that stands still followed it there."""
     store = open_store(root)
     end, before = watermark(store).log_end, dispatched_before(store)
@@ -193,7 +193,7 @@ def test_slots_and_headers_are_right_or_not(root: Path) -> None:
 
 
 def misled(root: Path) -> int:
-    """Set one bit in a unit in the middle of a queue and in an entry in the middle of the index: they lead behind the
+    """Set one bit in a unit in the middle of a queue and in an entry in the middle of the index: they lead after the
     log's end. Where the unit leads to."""
     queue = root / "consumequeue/OrderTopic0/0" / ("0" * 20)
     units = bytearray(queue.read_bytes())

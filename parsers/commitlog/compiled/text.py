@@ -28,7 +28,7 @@ COLON, MINUS, OPEN, CLOSE = b":-[]"
 def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
     if not v6:
         for i in range(V4_ADDRESS):
-            to = put_small(text, to, data[at + i]) + 1  # the dot behind it
+            to = put_small(text, to, data[at + i]) + 1  # the dot after it
         text[to - 1] = COLON
         return put_decimal(text, to, load_int(data, at + V4_ADDRESS))
     text[to] = OPEN

@@ -173,7 +173,7 @@ def _group_of(topic: str, is_pushed: bool, topics: Collection[str]) -> str | Non
 
 
 def _original(records: Sequence[StoredRecord]) -> StoredRecord:
-    """The record consumers were meant to get first: behind delay or transaction, before retries."""
+    """The record consumers were meant to get first: after delay or transaction, before retries."""
     plain = [r for r in records if not r.topic.startswith((RETRY_PREFIX, DLQ_PREFIX, SCHEDULE_TOPIC, *BROKERS_OWN))]
     return (plain or records)[0]
 

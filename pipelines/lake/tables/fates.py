@@ -109,7 +109,7 @@ popped_at              time the last time
 invisible_until        time when it is due to be delivered again, unless it is acknowledged
 revive_queue_id        i32  queue of the revive topic that its last checkpoint is for
 acked_at               time when its acknowledgement was stored; null without one
-revived_at             time when it was put into the retry topic behind its last checkpoint; null: it was not
+revived_at             time when it was put into the retry topic after its last checkpoint; null: it was not
 retry_topic            text that retry topic
 retry_queue_offset     i64  its number there, in queue 0
 retry_physical_offset  i64  where that copy starts, byte in the CommitLog

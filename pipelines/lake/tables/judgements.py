@@ -24,7 +24,7 @@ end      i64  end of the range, exclusive
 evidence text what each side says
 repair   text what would put it right
 document text every further fact as JSON
-watermark i64 the broker's in `watermarks`: of a store that is written to, nothing behind it is judged
+watermark i64 the broker's in `watermarks`: of a store that is written to, nothing after it is judged
 """),
     ("broker",),
 ).holding(severity=get_args(Severity))
@@ -98,7 +98,7 @@ path_broker      text the broker as the paths of its segments name it
 topic            text topic
 queue_id         i32  queue
 min_queue_offset i64  first message number that the tiered store has
-handed_to        i64  the number behind the last one that was handed over
+handed_to        i64  the number after the last one that was handed over
 waiting          i64  messages of the broker's queue that are not handed over yet
 segments         i64  segments of messages and of units, by the metadata
 size             i64  their bytes, by the metadata

@@ -23,7 +23,7 @@ first_queue_offset    i64  number of the queue's first message in this life
 last_queue_offset     i64  number of its last one
 messages              i64  the queue's messages of this life that the log has
 queue_begins_at       i64  where the queue's first message starts, byte in the CommitLog
-first_physical_offset i64  messages of the life start at or behind this byte of the CommitLog
+first_physical_offset i64  messages of the life start at or after this byte of the CommitLog
 end_physical_offset   i64  and end before this one
 begins_at             time when its first message was stored; without one, when a log says that it was created
 is_certain            flag nothing else explains what is there

@@ -83,7 +83,7 @@ def strip(parts: Sequence[Part]) -> str:
 
 
 def bars(rows: Sequence[Bar]) -> str:
-    """Horizontal bars with the label on the left and the figure behind each bar."""
+    """Horizontal bars with the label on the left and the figure at the end of each bar."""
     largest = max((bar.amount or 0 for bar in rows), default=0) or 1
     room = WIDTH - LABELS - 230
     drawn = []

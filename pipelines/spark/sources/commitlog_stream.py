@@ -76,7 +76,7 @@ class CommitLogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         between = start[AT], end[AT]
         planned = [Between(slice_, *between) for slice_ in self._reader(*between).partitions()]
-        store = self._store()  # looked at behind the plan, which lacks what was gone before it
+        store = self._store()  # looked at after the plan, which lacks what was gone before it
         first, files = store.log_start, store.commitlog
         self._require_end(end[AT], max(((file.base_offset or 0) + file.size for file in files), default=0))
         if start[AT] < first:

@@ -54,7 +54,7 @@ def explain(
 
 
 def _lines(run: Run, file: Path, at: int, count: int | None, kind: str | None) -> Iterator[Line]:
-    """Raises Unreadable for a file of no known kind, WrongUsage for no such kind or a position behind the end."""
+    """Raises Unreadable for a file of no known kind, WrongUsage for no such kind or a position beyond the end."""
     from parsers.explain.explain import explain as explain_in_place
     from parsers.explain.explain import explain_file
 

@@ -61,7 +61,7 @@ def lives(
     """What happened to topics and groups: created, changed, deleted, created again, vanished; when, and by whom.
 
     From the lines of the broker's log (--logs), from what two saved files differ in (the store's own, its .bak, copies
-    in --kept), and from the messages alone: a life began before its first one, and ended behind its last one.
+    in --kept), and from the messages alone: a life began before its first one, and ended after its last one.
     `earliest` and `latest` are the window in which it happened; they are one instant where dataVersion counts a single
     change between two files. `certain` is false where something else could explain the sources, and `reason` says what.
 

@@ -159,22 +159,22 @@ STORE_MEANINGS = {
     "started again: see to the disk, then `verify` and `forecast`",
     "dispatched_again": "dispatch came to a record that the queue had: after a start that is as it should be",
     "dispatch_size_wrong": "a record's size contradicts its parts; `explain` shows the bytes, `verify` what is damaged",
-    "dispatch_went_on": "dispatch met bytes that are no record and went on behind them: messages between have no unit",
+    "dispatch_went_on": "dispatch met bytes that are no record and went on after them: messages between have no unit",
     "files_do_not_join": "between two files of the log or of a queue bytes are missing: a file was deleted, or one of "
     "another store lies there; `verify` names where",
     "log_ends": "recovery came to zeros and took them for the end of the log: as it should be, unless zeros lie before "
-    "messages; `verify` names what is behind",
+    "messages; `verify` names what comes after",
     "illegal_magic_code": "recovery, or a slave, came to bytes that begin no record and are not unwritten: a start "
-    "takes that for the end of the log; `verify` names what is behind, `compare` where replicas differ",
+    "takes that for the end of the log; `verify` names what comes after, `compare` where replicas differ",
     "crc_wrong": "a body is not what its CRC was made of: the record is damaged; `verify` names it",
     "half_record": "recovery found the beginning of a record alone and cut it off: it was being written at the exit",
     "wrong_log_offset": "recovery came to a record that is not where it says that it is, took it for the end of the "
-    "log and cut there; `verify` names what is behind, `explain` shows the bytes",
+    "log and cut there; `verify` names what comes after, `explain` shows the bytes",
     "queues_compared_with_log": "a start compares how far the queues and the log go: where the first number is larger, "
     "units pointed beyond the end of the log and were cut off; equal ones are as they should be",
     "no_log_at_start": "a start found no log: of a new store that is as it should be; else the log was lost or lies "
     "elsewhere, and the broker deleted its queues",
-    "clean_exit": "a start behind a stop in order",
+    "clean_exit": "a start after a stop in order",
     "unclean_exit": "a start that found an abort file: the broker was killed before, or the machine stopped; it "
     "recovers from its checkpoint on",
     "cleaning": "the cleaner deletes log files that are older than the hours: by the hour of deleteWhen (timeup), by "

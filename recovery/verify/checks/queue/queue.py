@@ -118,7 +118,7 @@ def _record_says(physical_offset: int, log: LogFacts) -> str:
 
 
 def _head_findings(messages: QueueMessages, head: QueueHead, files: QueuePlaces, log: LogFacts) -> Iterator[Finding]:
-    """Units of expired messages in and behind the places of messages that the log still has, where units of other
+    """Units of expired messages in and after the places of messages that the log still has, where units of other
     queues lead to all of these: the file is another queue's. A single message may itself have been altered."""
     lead_elsewhere = np.isin(messages.physical_offset, log.misdirected).all()
     if len(messages.queue_offset) < 2 or not lead_elsewhere or head.settled_from != LONG_MAX:
