@@ -32,6 +32,14 @@ def test_one_document_with_the_conclusion(roots: list[Path]) -> None:
     assert {row["group"] for row in document["costs_by_group"]} == {"SG"}
 
 
+def test_a_long_name_of_a_replica_does_not_run_into_what_is_said_of_it(roots: list[Path], tmp_path: Path) -> None:
+    named = [tmp_path / f"a-store-of-a-long-name-{number}" for number in (1, 2)]
+    for link, root in zip(named, roots, strict=True):
+        link.symlink_to(root)
+    lines = call("compare", *named, "--format", "table").out.decode().splitlines()
+    assert any(line.startswith(f"{named[0].name}  bytes ") for line in lines), lines
+
+
 def test_words_say_first_what_to_keep(roots: list[Path]) -> None:
     lines = call("compare", *roots, "--format", "table").out.decode().splitlines()
     assert lines[0].startswith("keep")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-LABEL = 15
-"""Cells of the column that says what a line is about."""
+LABEL, MOST_LABEL = 15, 32
+"""Cells of the column that says what a line is about: at least, and at most for the sake of a long label."""
 
 
 def sections(head: Iterable[tuple[str, str]], lists: Iterable[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
@@ -17,8 +17,10 @@ def sections(head: Iterable[tuple[str, str]], lists: Iterable[tuple[str, Sequenc
         lists: title and entries of each list; one without entries is left out. An entry that begins with a space goes
             on with the entry before it.
     """
-    for label, text in head:
-        yield from _wrapped(f"{label:<{LABEL}}", text, width)
+    told = [(f"{label}  ", text) for label, text in head]
+    column = max(LABEL, *(min(len(label), MOST_LABEL) for label, _ in told), 0)
+    for label, text in told:
+        yield from _wrapped(f"{label:<{column}}", text, width)
     for title, entries in lists:
         if entries:
             yield ""
