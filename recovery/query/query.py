@@ -168,6 +168,16 @@ class StoreQuery:
         self._tell_missed()
         return found
 
+    def queues_of(self, topic: str) -> list[int]:
+        """The ids of the queues that the store has of a topic."""
+        return sorted(queue_id for name, queue_id in self._queues if name == topic)
+
+    def limits(self, topic: str, queue_id: int) -> tuple[int, int]:
+        """The first message number that a queue still has, and its next one; both 0 where the store has no such
+        queue."""
+        queue = self._queues.get((topic, queue_id))
+        return (0, 0) if queue is None else queue.ends(self._log.min_physical_offset)
+
     def _tell_missed(self) -> None:
         """Hand on that an answer rests on a message that no file of the log holds."""
         missed, self._log.missed = self._log.missed, None

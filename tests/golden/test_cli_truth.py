@@ -120,6 +120,20 @@ def test_offsets_by_time(name: str, boundary: str) -> None:
     assert [answer["queue_offset"] for answer in answers] == [line[f"offset{boundary.upper()}"] for line in asked]
 
 
+@pytest.mark.parametrize("name", since(5, PROGRESS)[:1])
+def test_what_a_reset_would_skip_and_repeat_is_what_consumer_progress_says(name: str) -> None:
+    """To the end it skips all that the group has not read, to the beginning it repeats all that it has."""
+    told = truth(name, "consumer_progress.json")["CG_lagging"]["queues"]
+    wanted = [line for line in told if line["topic"] == "OrderTopic1"]
+    plans = []
+    for at in ("2040-01-01T00:00:00Z", "1"):
+        asked = ("--topic", "OrderTopic1", "--group", "CG_lagging", "--at", at)
+        plans.append([(row["skipped"], row["repeated"]) for row in rows("offset-at", *given(name), *asked)])
+    behind = [(line["brokerOffset"] - line["consumerOffset"], 0) for line in wanted]
+    assert plans == [behind, [(0, line["consumerOffset"]) for line in wanted]]
+    assert sum(skipped for skipped, _ in behind) > 0
+
+
 @pytest.mark.parametrize("name", PROGRESS)
 def test_lag_is_what_consumer_progress_says(name: str) -> None:
     found = {

@@ -82,8 +82,8 @@ ASKED: dict[str, Asked] = {
     "offsets STORE --logs LOGS --offsets KEPT": MOVED("reset", "127.0.0.1"),
     "offsets STORE --logs LOGS": RESET("corrected", "skipped"),
     "start-at STORE --topic TOPIC --memory BYTES": AGAIN("never_delivered", TOPIC="Orders", BYTES=1 << 34),
-    "offset-at STORE --topic TOPIC --queue 0 --at TIME": AGAIN(
-        "queue_offset", TOPIC="Orders", TIME="2026-11-22T08:43:50Z"
+    "offset-at STORE --topic TOPIC --group GROUP --at TIME": AGAIN(
+        "queue_offset", "skipped", TOPIC="Orders", GROUP="CG_x-online", TIME="2026-11-22T08:43:50Z"
     ),
     "ledger STORE --group GROUP --logs LOGS --offsets KEPT": RESET("expired_unread", "consumed", GROUP="CG_old"),
     "pop STORE": POP("in_flight", "revived"),
