@@ -33,7 +33,7 @@ Instant = int | str | datetime
 def broker_options(
     version: str | None, config: Mapping[str, object] | None, broker_conf: Place | None
 ) -> BrokerOptions:
-    """What the caller says of a broker, as the command line is told."""
+    """What the caller says of a broker, as the command line takes it."""
     pairs = [f"{name}={_as_property(value)}" for name, value in (config or {}).items()]
     return BrokerOptions(version, pairs or None, None if broker_conf is None else Path(broker_conf))
 
@@ -108,7 +108,7 @@ def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered
 
 
 def said_of(broker: BrokerOptions) -> Said:
-    """What the options say of a broker, as recovery is told.
+    """What the options say of a broker, as recovery takes it.
 
     Raises RocketlensError: a text that is no version, or a wrong setting.
     """

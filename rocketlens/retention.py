@@ -87,4 +87,4 @@ def _rows(schema: pa.Schema, found: Sequence[Mapping[str, Any]]) -> Rows:
 
 
 def _ignore(sentence: str) -> None:
-    """The document has told it already."""
+    """The document has reported it already."""

@@ -15,7 +15,7 @@ def runs(mask: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 
 class JoinedRuns:
-    """Runs found piece by piece and told whole: one that goes on in the next piece is told once.
+    """Runs found piece by piece and reported whole: one that goes on in the next piece is reported once.
 
     With `at_once` nothing is held back: the telling raises, and nothing after a run is to be read before that.
     """

@@ -155,7 +155,7 @@ def ask_for_chains(data: Bytes, hash_slots: int, key_hashes: Longs, links: Longs
 def select_for_keys(
     data: Bytes, hash_slots: int, key_hashes: Longs, begin_ms: int, end_ms: int, file: int, hits: KeyHits
 ) -> None:
-    """`select_entries` of one file for each key that wants more. How a chain ended is told last, so there is room."""
+    """`select_entries` of one file for each key that wants more. How a chain ended is set last, so there is room."""
     places, entry_nos, files, found, ending, last = hits
     wanted = places.shape[1]
     for row in range(len(key_hashes)):

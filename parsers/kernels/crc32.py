@@ -212,12 +212,12 @@ def crc32_by_folding(data: Bytes, at: int, size: int) -> np.uint32:
 
 
 def _can_fold() -> bool:
-    """Whether code compiled here may use the instruction: the processor has it and numba is not told of another one."""
+    """Whether code compiled here may use the instruction: the processor has it and numba is not set to another one."""
     if getattr(config, "CPU_NAME", None) or getattr(config, "CPU_FEATURES", None):
         return False
     try:
         return bool(binding.get_host_cpu_features().get("pclmul", False))
-    except RuntimeError:  # llvmlite: the features of this processor cannot be told
+    except RuntimeError:  # llvmlite: the features of this processor are unknown
         return False
 
 

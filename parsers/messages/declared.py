@@ -16,9 +16,9 @@ Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list"]
 """What a value is. `time_ms` is an int64 that counts milliseconds since 1970 in UTC."""
 Value: TypeAlias = "int | bool | str | list[int] | None"
 MOST_BODY_BYTES = 8 << 20
-"""No broker takes a message larger than that unless told to (`maxMessageSize`, 4 MiB); larger ones are not decoded."""
+"""No broker takes a message larger than that unless set to (`maxMessageSize`, 4 MiB); larger ones are not decoded."""
 MOST_PIECES = 1 << 17
-"""Values that are read of one body. An op message has 4096 bytes, a trace message 128 000, unless told otherwise."""
+"""Values that are read of one body. An op message has 4096 bytes, a trace message 128 000, unless set otherwise."""
 WHOLE: dict[Form, tuple[int, int]] = {
     "int32": (INT_MIN, INT_MAX),
     "int64": (LONG_MIN, LONG_MAX),
@@ -53,7 +53,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing that a message says. `kind` is the kind's name; `values` has every declared field, or null."""
+    """One record that a message states. `kind` is the kind's name; `values` has every declared field, or null."""
 
     kind: str
     record_no: int

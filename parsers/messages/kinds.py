@@ -63,7 +63,7 @@ def property_kind(topic: str) -> PropertyKind | None:
 def body_kind(topic: str, properties: Mapping[str, str], body_starts: bytes) -> BodyKind | None:
     """The kind of its body, None for what an application sent.
 
-    A timer or delayed message is asked for the topic that it is for. A trace in a topic of a client's own is told by
+    A timer or delayed message is asked for the topic that it is for. A trace in a topic of a client's own shows in
     the `body_starts` of its decompressed body.
     """
     meant = properties.get("REAL_TOPIC", topic) if topic in (TIMER_TOPIC, SCHEDULE_TOPIC) else topic
@@ -85,7 +85,7 @@ NO_BODY = "its body cannot be decompressed"
 def decoded(topic: str, properties: Mapping[str, str], body: bytes | None) -> Decoded:
     """All that a message says, from its properties and its decompressed body; nothing for an application's own.
 
-    `body`: None where it cannot be decompressed; a kind that is told by its body has a problem then.
+    `body`: None where it cannot be decompressed; a kind that is recognised by its body has a problem then.
     """
     records: list[Record] = []
     problems: list[tuple[str, StoreFormatError]] = []

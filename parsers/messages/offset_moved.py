@@ -17,5 +17,5 @@ OFFSET_MOVED = JsonKind(
     Named("queue_id", "messageQueue.queueId", "int32", "and its queue"),
     Named("broker", "messageQueue.brokerName", "text", "name of the broker"),
     Named("asked_queue_offset", "offsetRequest", "int64", "queue offset that the pull asked for"),
-    Named("new_queue_offset", "offsetNew", "int64", "queue offset that the broker told to go on at"),
+    Named("new_queue_offset", "offsetNew", "int64", "queue offset at which the broker let the client go on"),
 )

@@ -1,4 +1,4 @@
-"""Properties that clients and brokers set, and the kinds of messages that are told by theirs.
+"""Properties that clients and brokers set, and the kinds of messages that are recognised by theirs.
 
 A message that a broker holds back (a timer message, a delayed one, a half) keeps the body of the message it will be;
 what it waits for stands in its properties. Source: MessageConst @4.9.7, 5.3.3.

@@ -13,7 +13,7 @@ from parsers.messages.declared import BodyKind, Named, Piece, text_value
 from parsers.messages.trace_columns import DATED_SUB_AFTER, FIELD_END, OLDEST_PUB, RECORD_END, RECORDS
 
 VALUE_END, END = FIELD_END.encode(), RECORD_END.encode()
-TYPE = Named("trace_type", "", "text", f"what the record tells of: {', '.join(RECORDS)}")
+TYPE = Named("trace_type", "", "text", f"the event that the record describes: {', '.join(RECORDS)}")
 SURPLUS = Named("surplus", "", "text", "a value that no version is known to write")
 STARTS = tuple(name.encode() + VALUE_END for name in RECORDS)
 JOINED_AT = 7

@@ -126,7 +126,7 @@ class Database:
             return _opened(self._links, self.families, checks_tables, wants_whole_wal)
 
     def _note_unlisted(self) -> None:
-        """A MANIFEST that lost its end tells of fewer tables, and RocksDB cannot know."""
+        """A MANIFEST that lost its end names fewer tables, and RocksDB cannot know."""
         listed = max((_number(file["name"]) for file in self._whole.live_files()), default=0)
         for name in sorted(path.name for path in self._links.iterdir() if _number(path.name) > listed):
             problem = "a newer table than any that the MANIFEST lists: that one lost its end, or a crash left the table"

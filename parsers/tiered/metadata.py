@@ -24,7 +24,7 @@ TABLES = {
 PARTS_OF_A_PATH = 3
 BrokerQueue = tuple[str, str, int]
 MOST_SEGMENT_BYTES = 1 << 40
-"""A segment has 1 GiB unless told otherwise (tieredStoreCommitLogMaxSize); a larger number is no size."""
+"""A segment has 1 GiB unless set otherwise (tieredStoreCommitLogMaxSize); a larger number is no size."""
 
 
 @dataclass(frozen=True, slots=True)

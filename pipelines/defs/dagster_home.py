@@ -1,4 +1,4 @@
-"""Where Dagster keeps its history: beside the lake it tells of, set up from the dagster.yaml of the project."""
+"""Where Dagster keeps its history: beside the lake it belongs to, set up from the dagster.yaml of the project."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def derive(
     ownership tables are left as they are.
 
     Args:
-        progress: told the name of each table before it is made; of the ownership tables the one of intervals.
+        progress: called with the name of each table before it is made; of the ownership tables the one of intervals.
         read: by broker whose store was just read, and need not be opened to know that it is there, its files.
         lake: the lake of the configuration, where it is known to be no evidence.
     """
@@ -140,7 +140,7 @@ class _Making:
         self._count(LAG_HISTORY.name)
 
     def comparison(self) -> None:
-        """Compare replicas where any broker has changed. What could not be read is read, and told, every time."""
+        """Compare replicas where any broker has changed. What could not be read is read, and reported, every time."""
         if not self.sources.replicas:
             return
         inputs = {ALL_BROKERS: all_inputs(self.now, self.sources.replicas)}
@@ -154,7 +154,7 @@ class _Making:
         self._count(REPLICA_DIFFERENCES.name)
 
     def ownership(self) -> None:
-        """Replay logs and captures where any of them has changed. What could not be read is read, and told, every
+        """Replay logs and captures where any of them has changed. What could not be read is read, and reported, every
         time."""
         places = self.sources.recorded_files()
         inputs = {ALL_BROKERS: evidence_inputs(places)}

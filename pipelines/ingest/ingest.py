@@ -72,7 +72,7 @@ def ingest(
     """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
     Args:
-        progress: told before each table, how far the broker's files are read.
+        progress: called before each table with how far the broker's files are read.
         lake: the lake of the configuration, where it is known to be no evidence.
     Raises:
         SourcesError: no broker of that name.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipelines.spark.transfer import SliceWork
 
 OPTIONAL = frozenset({"body", "body_decompressed"})
-"""Columns that an ingest fills only where it is told to."""
+"""Columns that an ingest fills only where it is asked to."""
 
 
 def gives_all_again(lake: Lake, broker: BrokerSource, table: str, file: str, faulty: Collection[str]) -> bool:

@@ -63,8 +63,8 @@ def repair(
     Args:
         found: the faults of the lake, none of which is of a table that cannot be read (`require_logs`).
         ingest: brings the lake up to date with every store.
-        note: told what was done, and what was left.
-        lost: told each loss, and what may be one.
+        note: called with what was done, and what was left.
+        lost: called with each loss, and what may be one.
     """
     held = _files_held(sources)
     proven = _proven(lake, sources, found, set(held))

@@ -285,4 +285,4 @@ def _kinds(counts: Counter[str]) -> str:
 
 
 def _told_already(sentence: str) -> None:
-    """Reading the recordings has told it."""
+    """Reading the recordings has reported it."""

@@ -24,7 +24,7 @@ class Protocol:
         texts: settings of [lake.storage] that are texts, as obstore names them.
         endpoint_variables: variables of the environment that name the server, the first that is set.
         delta_prefix: what deltalake puts before the name of a setting.
-        delta_options: what deltalake must be told besides.
+        delta_options: what else deltalake needs.
     """
 
     written: str

@@ -60,7 +60,7 @@ def find_recordings(
     Args:
         broker: name for captures and broker logs that do not tell it themselves.
         broker_ports: where the broker listened, for pcap files.
-        problem: told of folders that cannot be looked into.
+        problem: called with folders that cannot be looked into.
     Raises:
         FileNotFoundError: a path that is not there.
     """
@@ -104,7 +104,7 @@ def _near(folder: Path, other: Path) -> bool:
 
 
 class _Places:
-    """Paths as told below the folder that all of them share."""
+    """Paths as they are named below the folder that all of them share."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         folders = [str(path.absolute().parent) for path in paths]

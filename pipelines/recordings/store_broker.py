@@ -12,7 +12,7 @@ def one_of(logged: Collection[str], own: str | None) -> str | None:
 
 
 def broker_among(logged: Set[str], named: Set[str], own: str | None = None) -> Set[str] | None:
-    """The names that recordings have for the store's broker; None where it cannot be told, nothing where none is named.
+    """The names that recordings have for the store's broker; None where unknown, nothing where none is named.
 
     A log that does not name its broker goes by its folder, so that a broker may have two names.
 

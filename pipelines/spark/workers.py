@@ -1,4 +1,4 @@
-"""Calls of a function on Spark's workers; what ends them is told in one sentence with its cause."""
+"""Calls of a function on Spark's workers; what ends them is reported in one sentence with its cause."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CLIENT_LEFT = "client_left"
 CLIENT_VANISHED = "client_vanished"  # its connection went without a farewell: killed, crashed, or cut off
 CLIENT_SILENT = "client_silent"  # connected and mute: frozen, paused, or cut off
 CLIENT_RESUMED = "client_resumed"
-CLIENT_EXPIRED = "client_expired"  # removed by the broker's scan after 120 s of silence; nobody is told
+CLIENT_EXPIRED = "client_expired"  # removed by the broker's scan after 120 s of silence; nobody is notified
 QUEUES_ADDED = "queues_added"
 KIND_OF_END = {
     EndCause.LEFT: CLIENT_LEFT,

@@ -24,8 +24,8 @@ def told_twice(
 ) -> Iterator[tuple[_Event | None, _Event | None]]:
     """Each event as (fact of the wire, fact of the log), None where one of them lacks it.
 
-    A line tells of a request if both say the same and the request lies in the line's time, [at_ms, at_ms + late_ms]; no
-    line tells of two.
+    A line is of a request if both say the same and the request lies in the line's time, [at_ms, at_ms + late_ms]; no
+    line is of two.
 
     Args:
         wired, logged: in time order.

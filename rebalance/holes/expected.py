@@ -124,7 +124,7 @@ def _regular_until(last_ms: int, commits: Sequence[int]) -> bool:
 
 
 def least_delay_ms(processes: Iterable[Process]) -> int:
-    """How long after a change, by the clients' clocks, a heartbeat tells of it at the quickest."""
+    """How long after a change, by the clients' clocks, a heartbeat shows it at the earliest."""
     changes = (heard for p in processes for versions in p.versions.values() for heard in versions[1:])
     return min((heard.heard_ms - heard.sub_version for heard in changes), default=0)
 
@@ -154,7 +154,7 @@ def _commits(by_queue: _Witnesses) -> list[int]:
 
 
 def _witnesses(connections: Sequence[Connection]) -> _Witnesses:
-    """What one source tells of the queues of a process."""
+    """What one source shows of the queues of a process."""
     if len(connections) == 1:
         return connections[0].witnesses
     seen: dict[MessageQueue, list[Witness]] = {}
@@ -228,7 +228,7 @@ def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
 
 def _kept(process: Process, by_queue: _Witnesses, last_ms: int, next_ms: int) -> bool:
     """Whether it must have had something to commit: no round was there to take all, or a queue was there again without
-    a question. A log tells of no list that changed nothing, and of every queue that went.
+    a question. A log shows no list that changed nothing, and every queue that went.
     """
     if not process.log_from_start and not _asked_between(process, last_ms):
         return True

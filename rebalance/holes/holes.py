@@ -76,7 +76,7 @@ def gaps_of(holes: Sequence[Span], processes: Sequence[Process], *, warm_up_ms: 
 
 
 def _lines_lost(process: Process, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
-    """Spans of a log that was read from its start in which a queue came or went without the line that tells of it.
+    """Spans of a log that was read from its start in which a queue came or went without its line.
 
     How long a queue was held of which no line tells the end is not known: the span is then the rest of the process.
     """

@@ -53,7 +53,7 @@ SLIP_AGREED_MS: Annotated[
 ] = 500
 SANE_CLOCK_MS: Annotated[int, Why("a stamp earlier than the heartbeat before it by more is not used", JUDGED)] = 5_000
 
-# ---- one event told twice, or late
+# ---- one event recorded twice, or late
 
 LINE_AFTER_REQUEST_MS: Annotated[
     int, Why("between a request on the wire and the line that the broker writes about it", JUDGED)

@@ -98,7 +98,7 @@ def _unobserved(life: Life, watched: Watched) -> Iterable[Doubt]:
 
 
 def _uncounted(lives: Sequence[Life], queues: frozenset[MessageQueue]) -> Iterable[Doubt]:
-    """Members that a client's log counts and that nothing else tells of."""
+    """Members that a client's log counts and that nothing else shows."""
     for life in lives:
         for result in life.process.results:
             begun = (other for other in lives if other.process.first_ms <= result.at_ms + NEARLY_MS)

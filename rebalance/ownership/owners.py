@@ -65,7 +65,7 @@ class OwnershipIndex:
         return [self._owners(queue, at_ms, known=known) for queue in self._queues]
 
     def speaks_for(self, at_ms: int) -> bool:
-        """Whether the record tells of an instant."""
+        """Whether the record covers an instant."""
         return self.known[0] <= at_ms <= self.known[1] and not any(begin < at_ms < end for begin, end in self._gaps)
 
     def _owners(self, queue: MessageQueue, at_ms: int, *, known: bool) -> QueueOwners:

@@ -1,6 +1,6 @@
 """How far the clocks of a record and of its clients are apart, where only the record of brokers is there to tell.
 
-A subVersion is the client's own clock when its queues changed; the heartbeat that tells of it follows at once. One
+A subVersion is the client's own clock when its queues changed; the heartbeat that carries it follows at once. One
 heard before it was made proves that the client's clock is ahead. One heard late may have waited for the next heartbeat,
 or for a broker that was away, so a clock behind shows only in changes well apart that agree on it.
 Source: RebalancePushImpl#messageQueueChanged, ConsumerGroupInfo#updateSubscription.

@@ -1,4 +1,4 @@
-"""What one connection of a client, or one run in a client's log, tells of a group."""
+"""What one connection of a client, or one run in a client's log, shows of a group."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Channel:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """All that one channel tells of a group, each list in time order. Filled while the facts are read."""
+    """All that one channel shows of a group, each list in time order. Filled while the facts are read."""
 
     channel: Channel
     first_evidence: Evidence

@@ -109,7 +109,7 @@ class Process:
 
     @property
     def told_from_ms(self) -> int:
-        """Since when the record tells of its queues: its requests, or its log, which may begin later than its life."""
+        """Since when the record shows its queues: its requests, or its log, which may begin later than its life."""
         logged = [channel.first_ms for channel in self.channels if channel.is_log]
         return min(logged) if logged and not self.captured else self.first_ms
 

@@ -70,7 +70,7 @@ def _set_in_order(tenure: Tenure) -> None:
 
 
 def _part_of(life: Life, span: Span, parted: bool) -> Life | None:
-    """What a span tells of a life, as if there were nothing else; None: nothing."""
+    """What a span shows of a life, as if there were nothing else; None: nothing."""
     if not parted:
         return life
     process, (from_ms, until_ms) = life.process, span

@@ -18,7 +18,7 @@ from recovery.config.load import MAY_BE_EMPTY, ConfigLoad, Copies, CopyState, Ta
 from recovery.config.names import is_made_by_clients, made_groups, made_topics
 
 STORES_OWN = "delayOffset.json"
-"""Written by the store itself up to 4.9.8, so that it tells of no broker."""
+"""Written by the store itself up to 4.9.8, so that it is no sign of a broker."""
 OffsetKey = tuple[str, str, int]
 """Group, topic, queue."""
 
@@ -74,7 +74,7 @@ class ConfigLosses:
 
 
 def a_broker_ran(copies: Copies | None) -> bool:
-    """Whether config/ tells of a broker, not of the store's classes alone: only then is a missing file a loss."""
+    """Whether config/ was written by a broker, not by the store's classes alone: only then is a missing file a loss."""
     return copies is not None and (not copies or any(not name.startswith(STORES_OWN) for name in copies))
 
 

@@ -38,7 +38,7 @@ class PopState(StrEnum):
 
 
 class PopSource(StrEnum):
-    """What tells of a popped message."""
+    """What shows a popped message."""
 
     REVIVE_LOG = "revive_log"
     ORDER_INFO = "order_info"

@@ -68,7 +68,7 @@ class Said:
         settings = None if pairs is None else StoreSettings.from_config(_known(pairs, version))
         name = (pairs or {}).get("brokerName") or None
         said = cls(version, settings, _known(config or {}, None), tuple(ignored), name)
-        (settings or StoreSettings()).with_config(said.config)  # a wrong value is told here, not when it is used
+        (settings or StoreSettings()).with_config(said.config)  # a wrong value is reported here, not when it is used
         return said
 
     def over(self, settings: StoreSettings) -> StoreSettings:

@@ -119,7 +119,7 @@ def tiered_queues(
 
 
 def told_queues(metadata: TieredMetadata) -> Iterator[TieredQueueState]:
-    """What the metadata alone tells of each queue, by broker, topic and number."""
+    """What the metadata alone says of each queue, by broker, topic and number."""
     for key, parts in sorted(_by_queue(metadata.segments).items()):
         yield _told(key, parts, metadata)
 

@@ -23,7 +23,7 @@ class Asked:
 
     @property
     def said(self) -> Said:
-        """What was said of the broker, as recovery is told. Raises RocketlensError: a wrong version or setting."""
+        """What was said of the broker, as recovery takes it. Raises RocketlensError: a wrong version or setting."""
         return said_of(self._broker)
 
     def _rows(self, command: Callable[..., None], **asked: Any) -> Rows:

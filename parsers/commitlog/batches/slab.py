@@ -1,7 +1,7 @@
 """Memory for decoded columns, used again once the consumer has let the batch go.
 
 Touching fresh memory costs more than decoding into it, so a reader that streams decodes into the same pages again and
-again. Whether a batch is still held is told by the reference count of the one block that all its buffers are views of.
+again. Whether a batch is still held shows in the reference count of the one block that all its buffers are views of.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Conditions:
         owned: a client may have had the queue.
         groups: groups that the record of ownership knows, each with the time from which on it does.
         until_ms: the end of that record: nothing is known of ownership after it.
-        absent: by group, when no consumer of it was connected to the broker; a group that no log tells of is not there.
+        absent: by group, when no consumer of it was connected to the broker; a group that no log names is not there.
         covered: when the broker's log tells who is connected.
         waits: an ordered consumer waited for the queue's lock.
         behind: the broker said that its dispatch was behind the log.
@@ -100,7 +100,7 @@ class Conditions:
 
     def ownership(self, key: QueueKey, at_ms: Longs) -> tuple[Floats, Floats]:
         """The shares of each step between instants in which nobody can have had a queue, and in which somebody may
-        have; what is left of a step no log tells of."""
+        have; what is left of a step is in no log."""
         replayed = self._replayed(key[0])
         absent = self.absent.get(key[0])
         known = shares(joined([*replayed, *(self.covered if absent is not None else ())]), at_ms)

@@ -25,7 +25,7 @@ def store_trail(
     damage: DamageSink,
     now_ms: int,
 ) -> Trail | None:
-    """What a store tells of a message; None where its log has none with this id.
+    """What a store shows of a message; None where its log has none with this id.
 
     Args:
         copies: kept copies of the offsets; without them the store's own count.

@@ -131,7 +131,7 @@ class OffsetRecord:
         statements: in order of time, commits left out.
         commits: by queue, and by the name of its broker; empty where a line does not name it.
         presence: by group; `covered`: from when to when broker logs speak; `boots`, `stops`: when the broker started
-            and was told to stop.
+            and was ordered to stop.
         clients: address -> client id, of connections that a broker's log shows.
         by_kind: the statements again; `offline`: answers given, by group and window.
     """

@@ -1,4 +1,4 @@
-"""What `rocketlens ingest` did, told to Dagster: partitions, materializations and checks, as of runs of its own."""
+"""What `rocketlens ingest` did, reported to Dagster: partitions, materializations and checks, as of runs of its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READ_AT = """
 SELECT broker, file, epoch_ms(read_at) AS read_ms FROM ingested_files WHERE list_contains(tables, $made)
 """
 TOLD = "rocketlens: what Dagster was told of "
-"""Key of Dagster's own store, with the folder of a lake: what the lake was when all of it had been told."""
+"""Key of Dagster's own store, with the folder of a lake: what the lake was when all of it had been reported."""
 
 MADE_LAST = (LAG_HISTORY, LAG_EPISODES)
 """They follow from other derived tables."""
@@ -36,7 +36,7 @@ WHOLE_TABLES = tuple(
     for table in (*OWNERSHIP_TABLES, *(table for table in DERIVED_TABLES if table not in MADE_LAST), *MADE_LAST)
 )
 ASSETS = (*FILE_PARTITIONS, *BROKER_TABLES, *CONFIG_TABLES, *WHOLE_TABLES)
-"""Each behind what it follows from: Dagster takes a table for unsynced that was told of before its upstream."""
+"""Each after what it follows from: Dagster takes a table for unsynced that was reported before its upstream."""
 
 
 def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
@@ -72,7 +72,7 @@ def evaluations(lakehouse: Lakehouse, names: Collection[str]) -> Iterator[dg.Ass
 def materializations(
     instance: dg.DagsterInstance, lake: Lake, names: Collection[str]
 ) -> Iterator[dg.AssetMaterialization]:
-    """An event for each of these tables, or its partitions, that was written since Dagster was told of it last."""
+    """An event for each of these tables, or its partitions, that was written since it was last reported to Dagster."""
     for name in names:
         version = lake.version(name)
         if version is None:
@@ -131,7 +131,7 @@ def _rows_by_partition(lake: Lake, name: str) -> tuple[Counter[str], Counter[str
 
 
 def _told(instance: dg.DagsterInstance, name: str) -> tuple[float, object]:
-    """When Dagster was last told of the table, epoch milliseconds, and of which version; (0, None) where never."""
+    """When the table was last reported to Dagster, epoch milliseconds, and of which version; (0, None) where never."""
     event = instance.get_latest_materialization_event(dg.AssetKey(name))
     if event is None or event.asset_materialization is None:
         return 0, None

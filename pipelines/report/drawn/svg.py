@@ -194,7 +194,7 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", css: str = ""
 
 
 def _ends_of(text: str, limit: int = LABEL_CHARACTERS) -> str:
-    """Both ends of a long name: the queue's number is the last thing in it."""
+    """Both ends of a long name: the queue's number comes last in it."""
     return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[-limit // 2 :]}"
 
 

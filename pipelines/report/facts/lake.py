@@ -59,7 +59,7 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
             facts.version = None if facts.forecast is None else _version(facts.forecast, verdict.broker in said)
             told.brokers.append(BrokerFacts(verdict, facts))
         told.cluster = Facts(told.source, now)
-        if any(lake.rows(table.name) for table in OWNERSHIP_TABLES):  # logs or captures told something
+        if any(lake.rows(table.name) for table in OWNERSHIP_TABLES):  # logs or captures had facts
             told.cluster.intervals = tables.rows("SELECT * FROM ownership_intervals")
             told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
         if lake.version("replica_differences") is not None:

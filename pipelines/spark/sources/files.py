@@ -35,7 +35,7 @@ class FilesSource(StoreSource):
 
 
 def file_row(file: StoreFile, damage: DamageSink) -> dict[str, object]:
-    """The columns of `store_files` for one file, without its origin; `damage` is told of one that cannot be read."""
+    """The columns of `store_files` for one file, without its origin; `damage` gets one that cannot be read."""
     from pipelines.spark.sources.fingerprint import fingerprint
 
     used, sha256, why = None, None, file.why

@@ -179,7 +179,7 @@ ROW, KEY, ENTRY_NO, LEFT_FROM, SPANS_FOUND = range(5)
 
 @cached_njit(nogil=True, _nrt=False)
 def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Longs, left: Mask, spans: Longs) -> None:
-    """Compare keys with the entries of one file, in step; `left` tells of keys that no entry here settles.
+    """Compare keys with the entries of one file, in step; `left` marks keys that no entry here settles.
 
     Stops where the records end, or after the file's last entry, or when `spans` (first, end entry) is full.
     """

@@ -125,7 +125,7 @@ def _watched(
 
 
 def _each_once(damage: DamageSink) -> DamageSink:
-    """A sink that passes on what it was not told before: each look meets the same damage."""
+    """A sink that passes on what it has not met before: each look meets the same damage."""
     told = set[str]()
 
     def tell(found: Damage) -> None:

@@ -54,7 +54,7 @@ def ingest(
     catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
     read, is named (exit code 4), the others are read. One command at a time writes to a lake. At the end stands a
     verdict for each broker, with what to ask next; exit code 1 when there is any finding. `rocketlens ui` shows what
-    was ingested as materialized, and which checks hold. `[alert] webhook` of rocketlens.toml is told when something
+    was ingested as materialized, and which checks hold. `[alert] webhook` of rocketlens.toml is called when something
     is wrong, and when it is over.
 
     Example: `rocketlens ingest --broker broker-a`

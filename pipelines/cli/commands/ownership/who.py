@@ -45,7 +45,7 @@ def who(
     invisible until when, acknowledged, revived into which retry topic (POP).
 
     What the evidence does not tell is a row that says so. `certain` is false where only a window is known, and in what
-    --logs tells of queues whose broker may be another one: where the store's topics do not name its broker, brokerName
+    --logs shows queues whose broker may be another one: where the store's topics do not name its broker, brokerName
     in --broker-conf does.
 
     Example: `rocketlens who /data/store --message-id 7F00000100002A9F0000000000000000 --logs /data/logs`

@@ -78,7 +78,7 @@ def note_pops(run: Run, store: Store) -> None:
 
 
 def note_static_topics(run: Run, store: Store) -> None:
-    """Say which topics are static: what is told of their queues is of this broker's part, in its own numbers."""
+    """Say which topics are static: what is said of their queues is of this broker's part, in its own numbers."""
     from parsers.config.queue_mappings import read_queue_mappings
 
     topics = sorted({each.topic for _, each in read_queue_mappings(store.config, on_damage="collect")})

@@ -46,7 +46,7 @@ def byte_bar(*further: str) -> Progress:
     """A bar of bytes on stderr, on one line: in a narrow terminal it gets shorter, and then the name is cut, no figure.
 
     Args:
-        further: texts beside it, where `{task.fields[name]}` is what `update` was told.
+        further: texts beside it, where `{task.fields[name]}` is what `update` was given.
     """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn

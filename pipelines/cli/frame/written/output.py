@@ -31,7 +31,7 @@ def open_sink(format_: Format, schema: pa.Schema, out: BinaryIO, note: Callable[
     """The writer of a format.
 
     Args:
-        note: told what a reader of the table should know besides its rows.
+        note: called with what a reader of the table should know besides its rows.
 
     Raises:
         WrongUsage: bytes of parquet or arrow would go to a terminal.

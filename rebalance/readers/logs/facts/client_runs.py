@@ -61,7 +61,7 @@ class ClientRuns:
         return self._named(*starting[0], client_id) if len(starting) == 1 else []
 
     def started(self, group: str) -> tuple[bool, list[ClientFact]]:
-        """Whether the end of a start is all the log tells of it, as of a pull consumer's; and facts that waited."""
+        """Whether the end of a start is all the log has of it, as of a pull consumer's; and facts that waited."""
         starting = [consumer for consumer in self._alive.get(group, ()) if not consumer.up]
         if not starting:
             self.start(group, up=True)

@@ -79,7 +79,7 @@ def _jumps_back(held: Sequence[LogEvent]) -> list[int]:
 
 def _were_moved(held: Sequence[LogEvent], backs: Sequence[int]) -> bool:
     if len({event.early_ms for event in held}) > 1:
-        return False  # some of an unknown time zone: nothing can be told
+        return False  # some of an unknown time zone: nothing is known
     return len(backs) > 1 or _fits_between(held, backs[0])
 
 
