@@ -13,6 +13,8 @@ FIRST_MS, LAST_MS = -62135596800000, 253402300799999
 AGO = re.compile(r"-([0-9]{1,9})([smhd])")
 UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+SECONDS = re.compile(r"[1-9][0-9]{9}")
+"""Epoch seconds of 2001 to 2286; as milliseconds they lie in the first months of 1970, when no message was stored."""
 LONG_DIGITS = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -31,9 +33,11 @@ def parse_instant(text: str) -> int:
     A time without zone is UTC.
 
     Raises:
-        ValueError: none of these forms, or a year after 9999.
+        ValueError: none of these forms, epoch seconds, or a year after 9999.
     """
     text = text.strip()
+    if SECONDS.fullmatch(text):
+        raise ValueError(f"{text} are epoch seconds; epoch milliseconds are asked for: {text}000")
     if re.fullmatch(r"-?[0-9]{1,18}", text) and FIRST_MS <= int(text) <= LAST_MS:
         return int(text)
     try:

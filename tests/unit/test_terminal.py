@@ -155,6 +155,13 @@ def test_times_that_count_from_now(text: str, instant: int | None) -> None:
     assert parse_relative(text, NOON) == instant
 
 
+def test_epoch_seconds_are_no_time() -> None:
+    """They were taken for milliseconds: an instant in January 1970, before everything."""
+    with pytest.raises(ValueError, match="epoch milliseconds are asked for: 1795273643000"):
+        parse_instant("1795273643")
+    assert parse_instant("0") == 0
+
+
 def test_options_take_times_from_now() -> None:
     everything = rows_of("dump", "commitlog", STORE, "--until", "now", "--columns", "physical_offset")
     assert everything == rows_of("dump", "commitlog", STORE, "--columns", "physical_offset")
