@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
+from parsers.values.utc import utc_text
 from rebalance.diagnosis.anomalies import Anomalies, Anomaly
 from rebalance.diagnosis.causes import Round, RoundCauses
 from rebalance.diagnosis.divergence import Divergence, divergence_of
@@ -55,7 +56,8 @@ class GroupReplay:
     @cached_property
     def index(self) -> OwnershipIndex:
         h = self.history
-        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=h.known, gaps=h.gaps, settle_ms=h.settle_ms)
+        known = max(h.known[0], h.told[0]), min(h.known[1], h.told[1])
+        return OwnershipIndex(h.group, h.queues, h.tenures, h.doubts, known=known, gaps=h.gaps, settle_ms=h.settle_ms)
 
     @cached_property
     def incidents(self) -> list[Incident]:
@@ -96,6 +98,14 @@ class Replay:
     def ownership_at(self, at_ms: int) -> list[QueueOwners]:
         """Owners of every known queue at one instant (epoch ms), groups and queues in order."""
         return self._all(lambda group: group.index.at(at_ms))
+
+    def silent_at(self, at_ms: int) -> str | None:
+        """Why nothing is certain of an instant that lies before or after everything on record; None: it does not."""
+        spans = [group.history.told for group in self.groups]
+        if not spans or any(begin <= at_ms <= end for begin, end in spans):
+            return None
+        told = f"{utc_text(min(begin for begin, _ in spans))} to {utc_text(max(end for _, end in spans))}"
+        return f"{utc_text(at_ms)} is not on record, which tells of {told}: nothing is certain then"
 
     @property
     def intervals(self) -> list[OwnershipInterval]:
@@ -197,6 +207,7 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
         tenures=[tenure for tenure in tenures if tenure.queue.topic not in shared],
         doubts=[*doubts, *pop_doubts(lives, queues, shared)],
         known=known,
+        told=record.told,
         settings=settings,
         down=down,
         starts=record.starts,

@@ -74,7 +74,9 @@ class History:
         import pyarrow as pa
 
         batch = rows_to_batch(OWNERS, self.replay.ownership_at(at_ms))
-        return Rows(pa.Table.from_batches([batch]), tuple(self._cluster.problems))
+        silent = self.replay.silent_at(at_ms)
+        notes = () if silent is None else (silent,)
+        return Rows(pa.Table.from_batches([batch]), tuple(self._cluster.problems), notes)
 
     def section(self) -> Piece:
         """A picture of every queue's owners, certain and possible, and the anomalies."""

@@ -39,6 +39,7 @@ class GroupHistory:
     tenures: Sequence[Tenure]
     doubts: Sequence[Doubt]
     known: tuple[int, int]
+    told: tuple[int, int]
     settings: Settings
     down: Mapping[str, Sequence[tuple[int, int]]]
     starts: Mapping[str, Sequence[int]]

@@ -76,6 +76,15 @@ class Record:
         )
 
     @cached_property
+    def told(self) -> tuple[int, int]:
+        """From the first to the last instant of any fact or log.
+
+        What was before and after is not on record, also where it begins with the start of a broker that had run before.
+        """
+        begins, ends = zip(*self.logs.values(), strict=True) if self.logs else ((), ())
+        return min((self.first_ms, *begins)), max((self.last_ms, *ends))
+
+    @cached_property
     def down(self) -> dict[str, list[tuple[int, int]]]:
         """When each broker was away, as its clients may still see it: they learn of its return at a route poll."""
         late_ms = self.settings.poll_name_server_interval_ms + self.settings.rebalance_wait_interval_ms

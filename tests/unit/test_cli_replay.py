@@ -11,6 +11,7 @@ import pytest
 from pipelines.cli.frame.errors import ExitCode
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import GOLDEN
+from tests.support.stores import store_root
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "h-533-quiet"
 LINE = b"2026-11-21 23:07:12.907 INFO  [7] [main] [x#?:?] - "
@@ -97,3 +98,17 @@ def test_what_if_refuses_a_strategy_that_is_none() -> None:
     called = call("what-if", SESSION / "wire.jsonl.gz", "--strategy", "NONE")
     assert (called.code, called.out) == (2, b"")
     assert "--strategy" in called.err
+
+
+@pytest.mark.parametrize("command", ["replay", "what-if"])
+def test_a_store_without_logs_is_told_what_is_missing(command: str) -> None:
+    """Its saved topics alone name no consumer; the answer was silence."""
+    told = call(command, store_root("5.3.3-clean"))
+    assert (told.code, told.rows) == (0, [])
+    assert "no consumer group is on record: name logs of brokers or clients, or a capture" in told.err
+
+
+def test_an_instant_outside_the_record_is_said_to_be_there() -> None:
+    told = call("replay", SESSION / "logs", "--at", "2026-11-21T01:00:00Z")
+    assert not any(queue["certain"] for queue in json.loads(told.out)["queues"])
+    assert "2026-11-21 01:00:00Z is not on record, which tells of 2026-11-21" in told.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.facts import BrokerStopping
+from rebalance.facts import BrokerStarted, BrokerStopping
 from tests.support.rebalance_facts import BROKER, Record
 
 A, B = "a@1", "b@2"
@@ -161,14 +161,27 @@ def test_a_broadcasting_consumer_may_hold_what_it_was_not_seen_to_pull(record: R
     assert record.owners(1, 40_000) == ((A,), False, (A, B))
 
 
-def test_nothing_is_certain_after_the_last_record_unless_the_broker_stopped(record: Record) -> None:
+def test_nothing_is_certain_around_the_last_record_unless_the_broker_stopped(record: Record) -> None:
     a = record.client(A, 1)
     a.heartbeat(0)
     a.takes(1_000, ALONE, 0)
     a.unregisters(10_000)
-    assert record.owners(0, 60_000)[1] is False
+    assert record.owners(0, 20_000)[1] is False
     record.facts.append(BrokerStopping(at_ms=20_000, source=BROKER))
-    assert record.owners(0, 60_000) == ((), True, ())
+    assert record.owners(0, 20_000) == ((), True, ())
+
+
+def test_nothing_is_certain_before_and_after_all_that_is_on_record(record: Record) -> None:
+    """A broker that stopped may have been started again since, with its log in another place."""
+    record.facts.append(BrokerStarted(at_ms=-5_000, source=BROKER))
+    a = record.client(A, 1)
+    a.heartbeat(0)
+    a.takes(1_000, ALONE, 0)
+    a.unregisters(10_000)
+    record.facts.append(BrokerStopping(at_ms=20_000, source=BROKER))
+    assert [record.owners(0, at_ms)[1] for at_ms in (-5_001, -5_000, 20_000, 20_001)] == [False, True, True, False]
+    assert record.replay().silent_at(-5_001) is not None
+    assert record.replay().silent_at(20_000) is None
 
 
 def test_an_ordered_queue_may_be_dropped_before_it_leaves(record: Record) -> None:

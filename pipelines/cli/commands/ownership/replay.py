@@ -13,7 +13,7 @@ import typer
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, answers, instant_in
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.recordings import facts_in, replay_of
+from pipelines.cli.frame.call.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
@@ -86,11 +86,15 @@ def replay(
     history = replay_of(facts_in(run, source, broker, broker_port, told, alone=True))
     if show is not Show.UNRECOGNISED and any(summary.unrecognised for _, summary in told.logs):
         run.note("lines of no known text are passed over; --show unrecognised lists how they begin")
+    say_no_group(run, history)
     _say_why(run, history)
     if batch:
         run.emit_documents(answers(run, lambda question: owners_at(history, instant_in(question, "at"))))
     elif at is not None:
-        _emit_owners(run, owners_at(history, instant_of(at, "--at")))
+        at_ms = instant_of(at, "--at")
+        if silent := history.silent_at(at_ms):
+            run.note(silent)
+        _emit_owners(run, owners_at(history, at_ms))
     else:
         _emit_table(run, history, told, show)
     run.findings(len(history.anomalies))

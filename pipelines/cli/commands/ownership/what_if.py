@@ -14,7 +14,7 @@ from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, ParamOpti
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.call.recordings import facts_in, replay_of
+from pipelines.cli.frame.call.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
@@ -97,6 +97,7 @@ def what_if(
     from rebalance.what_if import what_if as recompute
 
     history = replay_of(facts_in(run, source, broker, alone=True))
+    say_no_group(run, history)
     waiting = _backlog(run, backlog) if backlog else None
     try:
         rows = recompute(

@@ -77,6 +77,12 @@ def replay_of(facts: Iterable[Fact]) -> Replay:
     return replay_facts(facts)
 
 
+def say_no_group(run: Run, history: Replay) -> None:
+    """What is missing where nothing can be answered, as of a store without logs."""
+    if not history.groups:
+        run.note("no consumer group is on record: name logs of brokers or clients, or a capture")
+
+
 def heard_in(
     run: Run, source: Sequence[Path], own: str | None, *, keeps_facts: bool = False, needed: bool = True
 ) -> Heard:
