@@ -18,7 +18,8 @@ class Compared(Document):
         from pipelines.cli.commands.broker.compare import compare
 
         self._stores, self._broker, self._group_size = stores, broker, group_size
-        self.document = document_of(compare, broker, stores=stores, group_size=group_size)
+        told = document_of(compare, broker, stores=stores, group_size=group_size)
+        super().__init__(told.document, told.unread, told.notes)
 
     def __repr__(self) -> str:
         return f"<Compared {len(self._stores)} replicas: {self['conclusion']}>"

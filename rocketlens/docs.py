@@ -56,7 +56,8 @@ extra: pandas, and plots of matplotlib, come with `rocketlens[platform]`.
 * **Rows** are an Arrow table (`.table`) that pandas, polars and DuckDB take as it is; `.to_pandas()`, `.to_pylist()`,
   `rows["column"]`. `.unread` names every range that could not be read, empty when the answer is complete;
   `.notes` what was assumed.
-* `forecast()` and `retention()` are the documents of those commands, by field, with methods that show parts of them.
+* `forecast()` and `retention()` are the documents of those commands, by field, with `.unread`, `.notes` and
+  methods that show parts of them.
 * What goes wrong is one `rl.RocketlensError` with one sentence. Evidence is opened read-only, and nothing is
   written beside it.
 * Instants are epoch milliseconds, ISO 8601, or a `datetime`; without a zone they are UTC."""

@@ -22,9 +22,8 @@ class Forecast(Document):
     """
 
     def __init__(self, start: StartNow, notes: tuple[str, ...] = ()) -> None:
+        super().__init__(start.document, notes=notes)
         self._start = start
-        self.document = start.document
-        self.notes = notes
 
     def __repr__(self) -> str:
         lost = sum(1 for _ in self["lost"])

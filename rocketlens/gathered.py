@@ -16,6 +16,7 @@ from pipelines.cli.frame.call.opening import NOTHING_SAID
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.cli.frame.errors import ExitCode
+from rocketlens.document import Document
 from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
 
@@ -92,10 +93,11 @@ def rows_of(
     return Rows(table, tuple(run.sentences), tuple(run.notes))
 
 
-def document_of(body: Callable[..., None], broker: BrokerOptions, **given: Any) -> dict[str, Any]:
+def document_of(body: Callable[..., None], broker: BrokerOptions, **given: Any) -> Document:
     """The document of a command. Raises RocketlensError."""
-    (document,) = _carried_out(body, broker, Gathered(Format.JSON, None, None), given).documents
-    return document
+    run = _carried_out(body, broker, Gathered(Format.JSON, None, None), given)
+    (document,) = run.documents
+    return Document(document, tuple(run.sentences), tuple(run.notes))
 
 
 def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered, given: dict[str, Any]) -> Gathered:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Retention(Document):
     """The document of `rocketlens retention`, by its fields."""
 
-    def __init__(self, path: Path, broker: BrokerOptions, document: dict[str, Any]) -> None:
+    def __init__(self, path: Path, broker: BrokerOptions, told: Document) -> None:
+        super().__init__(told.document, told.unread, told.notes)
         self._path, self._broker = path, broker
-        self.document = document
 
     def __repr__(self) -> str:
         return f"<Retention at {self['now']}: {len(self['delete_now'])} files go now, {len(self['later'])} later>"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from rocketlens.document import Document
 from rocketlens.forecast import Forecast, forecast_of
 from rocketlens.gathered import Instant, Place, document_of, instant, sentences
 from rocketlens.retention import Retention, look_ahead
@@ -49,7 +49,7 @@ class Care(Asked):
 
         return self._rows(upgrade, to=to, rules=rules)
 
-    def rebuild(self, to: Place) -> dict[str, Any]:
+    def rebuild(self, to: Place) -> Document:
         """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).
 
         >>> store.rebuild("rebuilt")["units"]

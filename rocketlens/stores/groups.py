@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
+from rocketlens.errors import RocketlensError
 from rocketlens.gathered import Instant, Place, instant, sentences, topics_told
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked, path_of, paths_of
@@ -208,3 +210,27 @@ class Groups(Asked):
             logs=paths_of(logs),
             offsets=path_of(offsets),
         )
+
+    def start_at(
+        self,
+        topic: str,
+        *,
+        policy: Literal["last", "first", "timestamp"] = "last",
+        timestamp: Instant | None = None,
+        memory: int | None = None,
+    ) -> Rows:
+        """Where a group without an offset begins on each queue of a topic, and what it never gets (`start-at`).
+
+        Args:
+            policy: the client's ConsumeFromWhere; with "timestamp" its consumeTimestamp, too.
+            memory: bytes of the broker's machine, which count before 5.1.0.
+
+        >>> store.start_at("OrderTopic2")["latest"]
+        [531, 571]
+        """
+        from pipelines.cli.commands.broker.start_at import start_at
+        from recovery.query.group_start import Policy
+
+        if policy not in set(Policy):
+            raise RocketlensError(f"policy: {policy!r} is none; there are {', '.join(Policy)}")
+        return self._rows(start_at, topic=topic, policy=Policy(policy), timestamp=instant(timestamp), memory=memory)
