@@ -6,8 +6,10 @@ contents.tsv, which the program shows before it has loaded a command, is printed
 from __future__ import annotations
 
 import inspect
+import re
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from pipelines.cli.contents import MODULES, commands_of, print_contents
 from pipelines.cli.frame.asked.help_page import meaning, option_names, place_name
 from pipelines.cli.frame.asked.options import PANELS, SHARED
 
+CODE_WITH_BARS = re.compile(r"`([^`|]*\|[^`]*)`")
 FORMS = """\
 JSON forms: times are ISO 8601 UTC with milliseconds, hosts `ip:port` (`[ip6]:port`), properties a list of
 `[name, value]` pairs in stored order, binary values base64, 64-bit integers numbers, unknown values `null`. A table on
@@ -80,7 +83,13 @@ def _options(options: Any) -> Iterator[str]:
     yield "|---|---|"
     for option in options:
         names = option_names(option).replace(", --", "`, `--")
-        yield f"| `{names}` | {meaning(option).replace('|', chr(92) + '|')} |"
+        yield f"| `{names}` | {_cell(meaning(option))} |"
+
+
+def _cell(text: str) -> str:
+    """A cell of a table. Within backticks the site would show the backslash before a bar: such code is written out."""
+    coded = CODE_WITH_BARS.sub(lambda code: f"<code>{escape(code[1])}</code>", text)
+    return coded.replace("|", "&#124;")
 
 
 if __name__ == "__main__":

@@ -26,3 +26,9 @@ def test_help_has_an_example_that_names_the_command(name: str) -> None:
     shown = call(*name.split(), "--help")
     assert shown.code == 0
     assert b"--quiet" in shown.out
+
+
+def test_no_table_has_a_bar_that_the_site_shows_with_a_backslash() -> None:
+    """GitHub takes `a \\| b` in a table for `a | b`; the site shows the backslash, and who copies it gets it."""
+    pages = [page for page in PAGE.parent.rglob("*.md") if "\\|" in page.read_text("utf-8")]
+    assert pages == []
