@@ -159,7 +159,14 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
         index = dict(_left_entries(files, seen, start, end, list(chains)))
     queues = {key: each for key, each in every.items() if not each.is_settled or each.head.expired or each.head.blanks}
     entry_places = [read_places(entries.file, index[entries.name].numbers) for entries in files.index]
-    noted = [*seen.noted, *(queue.places for queue in queues.values()), *entry_places]
+    headers = [each.file.header for each in files.index]
+    ends_of_index = [header[name] for header in headers for name in ("begin_physical_offset", "end_physical_offset")]
+    noted = [
+        *seen.noted,
+        *(queue.places for queue in queues.values()),
+        *entry_places,
+        np.array(ends_of_index, np.int64),
+    ]
     log = gather(
         store.commitlog,
         seen,

@@ -89,6 +89,25 @@ def test_a_header_is_right_where_the_last_entries_are_zeros(built: StoreBuilder)
     assert kinds - {"index_entry_to_nothing", "index_entry_wrong"} == {"index_entries_lost"}
 
 
+def test_a_header_that_the_log_has_is_right_where_all_slots_and_entries_are_zeros(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    end = len(path.read_bytes().rstrip(b"\0"))
+    overwrite(path, INDEX_HEADER.size, bytes(end - INDEX_HEADER.size))
+    (found,) = findings_of(root)
+    covered = {at for place in found.places for at in range(place.file_pos, place.file_pos + place.length)}
+    assert found.kind == "index_entries_lost"
+    assert covered >= {*range(INDEX_HEADER.size, ENTRIES_AT), *range(ENTRIES_AT + INDEX_ENTRY.size, end)}
+
+
+def test_a_header_is_right_where_every_entry_was_written_over(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[-1]
+    count = INDEX_HEADER.unpack(path.read_bytes())["index_count"]
+    overwrite(path, ENTRIES_AT + INDEX_ENTRY.size, b"\x01" * ((count + 3) * INDEX_ENTRY.size))
+    assert "index_header_wrong" not in {found.kind for found in findings_of(root)}
+
+
 def test_header_and_slots_are_right_where_other_bytes_lie_behind_the_entries(built: StoreBuilder) -> None:
     root = built.finish()
     path = sorted((root / "index").iterdir())[-1]

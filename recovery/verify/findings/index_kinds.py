@@ -30,7 +30,7 @@ INDEX_KINDS: dict[str, Kind] = {
     "index_entries_lost": Kind(
         "error",
         "none",
-        "The header counts entries that are zeros, and a slot names the last of them.",
+        "The header counts entries that are zeros, and a slot or the log has the last of them.",
         "A query by key that comes to them finds neither them nor what is behind them in their chains.",
         REBUILD_INDEX,
     ),

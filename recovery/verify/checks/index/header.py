@@ -10,7 +10,8 @@ from parsers.damage.runs import runs
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from parsers.values.java import INT_MAX, LONG_MAX
-from recovery.scan.intervals import Mask
+from recovery.scan.intervals import Mask, found_at
+from recovery.scan.kernel import Ints
 from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
@@ -25,28 +26,49 @@ def _empty_header_ok(file: OpenIndex) -> bool:
     return file.header["index_count"] in (0, 1) and file.header["hash_slot_count"] == 0
 
 
-def counts_by_slots(file: OpenIndex, entries: int) -> bool:
-    """Whether a header counts other entries than are written (`entries`), and the newest one that a slot holds is the
-    last that it counts: then entries were lost, or other bytes lie after them, and the header is right."""
+def slots_in_use(file: OpenIndex) -> Ints:
+    """The newest entry of each slot that has one."""
+    slots: Ints = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
+    return slots[slots != 0]
+
+
+def counts_rightly(file: OpenIndex, entries: Entries, written: int, context: IndexContext) -> bool:
+    """Whether a header is right that counts other entries than are written: entries were lost, or other bytes lie
+    after them.
+
+    The newest entry that a slot holds is the last that it counts; or the log has what it begins and ends with, which is
+    behind the last entry.
+    """
     counted = file.header["index_count"] - ENTRIES_FIRST_NO
-    if counted in (entries, 0):
+    if counted in (written, 0):
         return False
-    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
-    return int(slots.max(initial=0)) == counted
+    ends_later = not written or int(entries.physical_offset[-1]) < file.header["end_physical_offset"]
+    is_proven = counted > written and ends_later and is_in_log(file, context)
+    return is_proven or int(slots_in_use(file).max(initial=0)) == counted
 
 
-def untold_fields(damaged: Mask, *, counts: bool, breaks: bool) -> set[str]:
+def is_in_log(file: OpenIndex, context: IndexContext) -> bool:
+    """Whether the log has the messages that a header begins and ends with, with their times."""
+    offsets = np.array([file.header["begin_physical_offset"], file.header["end_physical_offset"]])
+    record, is_record = found_at(context.messages.physical_offset, offsets)
+    times = [file.header["begin_timestamp_ms"], file.header["end_timestamp_ms"]]
+    return bool(is_record.all()) and context.messages.store_timestamp_ms[record].tolist() == times
+
+
+def untold_fields(damaged: Mask, *, counts: bool, breaks: bool, proven: bool) -> set[str]:
     """Header fields that the entries cannot tell.
 
     Args:
         damaged: which entries are damaged themselves: the first tells no begin then, the last no end.
-        counts: the header's counts are right (`counts_by_slots`), and its last entry is another than the last written.
-        breaks: chains are broken: where entries are damaged the slots in use cannot be counted by them.
+        counts: the header's counts are right (`counts_rightly`), and its last entry is another than the last written.
+        breaks: chains are broken, and entries are damaged or were written over: they do not tell the slots in use.
+        proven: the log has what the header begins and ends with: a last entry that is damaged is no entry, or one more.
     """
     untold = {*COUNTS, *ENDS} if counts else set()
     untold |= {*BEGINS} if damaged[:1].any() else set()
     untold |= {*ENDS} if damaged[-1:].any() else set()
-    return untold | ({"hash_slot_count"} if breaks and damaged.any() else set())
+    untold |= {"index_count"} if damaged[-1:].any() and proven else set()
+    return untold | ({"hash_slot_count"} if breaks else set())
 
 
 def header_findings(

@@ -16,8 +16,9 @@ from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
+from recovery.verify.checks.index.chains import chain_findings, entry_findings, overwritten
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
-from recovery.verify.checks.index.header import counts_by_slots, header_findings, untold_fields
+from recovery.verify.checks.index.header import counts_rightly, header_findings, is_in_log, slots_in_use, untold_fields
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,
@@ -26,15 +27,10 @@ from recovery.verify.settle.index_entries import (
     entry_places,
     name_of,
     read_entries,
-    read_places,
     record_places,
-    slots_of,
 )
 from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
-
-SHORTEST_OVERWRITTEN = 3
-"""So many entries in a row that break the chains were not damaged one by one."""
 
 
 @dataclass(slots=True)
@@ -88,21 +84,22 @@ def _file_findings(
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
     seen.blamed_hashes.append(entries.key_hash[nothing])
-    damaged = wrong | nothing if not (wrong | nothing).all() else np.zeros(len(entries), np.bool_)
+    damaged = wrong | nothing
     times = (
         _times_wrong(file, entries, context, left, knows_first=not damaged[:1].any())
         & has_key
         & ~context.doubtful_times.hold(entries.physical_offset)
     )
-    yield from _entry_findings("index_entry_to_nothing", nothing, file, entries, context)
-    yield from _entry_findings("index_entry_wrong", wrong, file, entries, context)
-    yield from _entry_findings("index_time_wrong", times, file, entries, context)
-    counts = counts_by_slots(file, left.count)
+    yield from entry_findings("index_entry_to_nothing", nothing, file, entries, context)
+    yield from entry_findings("index_entry_wrong", wrong, file, entries, context)
+    yield from entry_findings("index_time_wrong", times, file, entries, context)
+    counts = counts_rightly(file, entries, left.count, context)
     stray = nothing & counts & (entries.number >= file.header["index_count"])
-    yield from _chain_findings(file, entries, entries.number[wrong | stray | damaged], left.count, chains, context)
+    yield from chain_findings(file, entries, entries.number[stray | damaged], counts, left.count, chains, context)
     if counts and file.header["index_count"] > left.count + 1:
-        yield _lost_entries(file, entries.physical_offset[~damaged], left.count, seen)
-    untold = untold_fields(damaged, counts=counts, breaks=bool(len(chains.broken) or len(chains.slots)))
+        yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
+    breaks = len(chains.broken) + len(chains.slots) > 0 if damaged.any() else len(overwritten(chains.broken)) > 0
+    untold = untold_fields(damaged, counts=counts, breaks=breaks, proven=is_in_log(file, context))
     yield from header_findings(file, entries, chains, context, untold)
 
 
@@ -150,87 +147,6 @@ def _times_wrong(
     return wrong
 
 
-def _entry_findings(
-    kind: str, chosen: Mask, file: OpenIndex, entries: Entries, context: IndexContext
-) -> Iterator[Finding]:
-    rows = np.flatnonzero(chosen)
-    for first, end in neighbours(entries.number[rows]):
-        run = rows[first:end]
-        number, offsets = int(entries.number[run[0]]), entries.physical_offset[run]
-        hashes = ", ".join(str(value) for value in entries.key_hash[run[:3]].tolist())
-        records = np.unique(entries.record[run][entries.is_record[run]])[:16]
-        yield Finding(
-            kind,
-            Span(physical_offset=int(offsets.min()), end_physical_offset=int(offsets.max()) + 1),
-            (*entry_places(file, number, len(run)), *record_places(records, context.messages)),
-            len(run),
-            (
-                f"entries {number} to {number + len(run) - 1}: hashes {hashes}, offset {int(offsets[0])}, "
-                f"{int(entries.time_diff_s[run[0]])} s",
-                f"log: from {context.start} to {context.end}, records named above"
-                if len(records)
-                else "log: no record there",
-            ),
-        )
-
-
-def _chain_findings(
-    file: OpenIndex, entries: Entries, wrong: Longs, count: int, chains: Chains, context: IndexContext
-) -> Iterator[Finding]:
-    """Breaks of the chains, except where an entry with a wrong hash is the cause; `wrong`: the numbers of such."""
-    stored = np.clip(entries.prev_index_no[np.searchsorted(entries.number, chains.broken)], 0, count)
-    strange = _strange_to_their_slots(file, stored.astype(np.int64), chains, context)
-    yield from _entry_findings(
-        "index_chain_wrong",
-        np.ones(len(strange), np.bool_),
-        file,
-        read_entries(file, strange, context.messages),
-        context,
-    )
-    wrong = np.union1d(wrong, strange)
-    caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
-    broken = np.isin(entries.number, chains.broken[~caused])
-    yield from _entry_findings("index_chain_wrong", broken, file, entries, context)
-    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
-    wrong = np.union1d(wrong, _overwritten(entries.number[broken]))
-    own = ~np.isin(chains.newest, wrong) & ~np.isin(np.clip(slots, 0, count), wrong)
-    if counts_by_slots(file, count):  # slots of entries that were lost
-        own &= (slots <= count) | (slots >= file.header["index_count"])
-    if not context.clean_exit and len(entries):  # a killed broker had written the last entry and not its slot
-        own &= (chains.newest != count) | (slots != entries.prev_index_no[-1])
-    for first, end in neighbours(chains.slots[own]):
-        slot, held, newest = (int(column[own][first]) for column in (chains.slots, slots, chains.newest))
-        yield Finding(
-            "index_chain_wrong",
-            Span(),
-            (Place(name_of(file), INDEX_HEADER.size + INDEX_SLOT.size * slot, INDEX_SLOT.size * (end - first)),),
-            end - first,
-            (f"slot {slot}: newest entry {held}", f"entries: newest of this slot is {newest}"),
-        )
-
-
-def _overwritten(broken: Longs) -> Longs:
-    """Entries of runs that break the chains one after the other: others were written over theirs, and what the slots
-    name was there before."""
-    runs = [broken[first:end] for first, end in neighbours(broken) if end - first >= SHORTEST_OVERWRITTEN]
-    return np.concatenate((np.empty(0, np.int64), *runs))
-
-
-def _strange_to_their_slots(file: OpenIndex, stored: Longs, chains: Chains, context: IndexContext) -> Longs:
-    """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
-    the slot that their hash asks for leaves out."""
-    left_out = np.concatenate((chains.previous, chains.newest))
-    named = np.intersect1d(stored, left_out)
-    named = named[named > 0]
-    order = np.argsort(stored, kind="stable")
-    by = chains.broken[order[np.searchsorted(stored[order], named)]]
-    in_other_slot = slots_of(file, named) != slots_of(file, by)
-    places = read_places(file, named)
-    expired = (places >= 0) & (places < context.start)
-    strange: Longs = named[in_other_slot & expired]
-    return strange
-
-
 def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen: _Seen) -> Finding:
     """A file of another size; the keys of entries that it has lost are missing by that cause."""
     full = file.geometry.file_size if file.geometry else 0
@@ -247,18 +163,24 @@ def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen
     )
 
 
-def _lost_entries(file: OpenIndex, whole: Longs, written: int, seen: _Seen) -> Finding:
-    """Entries after the last one written that the header counts; `whole`: where those that are left lead to."""
+def _lost_entries(file: OpenIndex, whole: Longs, written: int, context: IndexContext, seen: _Seen) -> Finding:
+    """Entries after the last one written that the header counts, and all slots unless it counts those that are used;
+    `whole`: where the entries that are left lead to."""
     counted = file.header["index_count"] - 1
+    lacks_slots = context.counts_puts or len(slots_in_use(file)) != file.header["hash_slot_count"]
+    slots = (Place(name_of(file), INDEX_HEADER.size, file.slots * INDEX_SLOT.size),) if lacks_slots else ()
     start = int(whole[-1]) if len(whole) else file.header["begin_physical_offset"]
     end = file.header["end_physical_offset"] + 1
     seen.cut.append((start, end))
     return Finding(
         "index_entries_lost",
         Span(physical_offset=start, end_physical_offset=end),
-        entry_places(file, written + 1, counted - written),
+        (*entry_places(file, written + 1, counted - written), *slots),
         counted - written,
-        (f"entries {written + 1} to {counted}: zeros", f"header: {counted} entries, and a slot names the last"),
+        (
+            f"entries {written + 1} to {counted}: zeros",
+            f"header: {counted} entries, the last for the message at {file.header['end_physical_offset']}",
+        ),
     )
 
 

@@ -1,0 +1,124 @@
+"""Runs of index entries that are wrong, and the chains that entries and slots form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
+from parsers.index.open import OpenIndex
+from recovery.scan.intervals import Longs, Mask, neighbours
+from recovery.verify.checks.index.context import IndexContext
+from recovery.verify.findings.finding import Finding, Place, Span
+from recovery.verify.settle.index_entries import (
+    Chains,
+    Entries,
+    entry_places,
+    name_of,
+    read_entries,
+    read_places,
+    record_places,
+    slots_of,
+)
+
+SHORTEST_OVERWRITTEN = 3
+"""So many entries in a row that break the chains were not damaged one by one."""
+
+
+def entry_findings(
+    kind: str, chosen: Mask, file: OpenIndex, entries: Entries, context: IndexContext
+) -> Iterator[Finding]:
+    rows = np.flatnonzero(chosen)
+    for first, end in neighbours(entries.number[rows]):
+        run = rows[first:end]
+        number, offsets = int(entries.number[run[0]]), entries.physical_offset[run]
+        hashes = ", ".join(str(value) for value in entries.key_hash[run[:3]].tolist())
+        records = np.unique(entries.record[run][entries.is_record[run]])[:16]
+        yield Finding(
+            kind,
+            Span(physical_offset=int(offsets.min()), end_physical_offset=int(offsets.max()) + 1),
+            (*entry_places(file, number, len(run)), *record_places(records, context.messages)),
+            len(run),
+            (
+                f"entries {number} to {number + len(run) - 1}: hashes {hashes}, offset {int(offsets[0])}, "
+                f"{int(entries.time_diff_s[run[0]])} s",
+                f"log: from {context.start} to {context.end}, records named above"
+                if len(records)
+                else "log: no record there",
+            ),
+        )
+
+
+def chain_findings(
+    file: OpenIndex,
+    entries: Entries,
+    wrong: Longs,
+    counts: bool,
+    count: int,
+    chains: Chains,
+    context: IndexContext,
+) -> Iterator[Finding]:
+    """Breaks of the chains, except where an entry with a wrong hash is the cause; `wrong`: the numbers of such.
+
+    `counts`: the header's counts are right (`counts_rightly`), not `count`.
+    """
+    stored = np.clip(entries.prev_index_no[np.searchsorted(entries.number, chains.broken)], 0, count)
+    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
+    held = np.clip(slots, 0, count)
+    named = np.concatenate((stored, held)).astype(np.int64)
+    strange = _strange_to_their_slots(file, named, wrong, chains, context)
+    yield from entry_findings(
+        "index_chain_wrong",
+        np.ones(len(strange), np.bool_),
+        file,
+        read_entries(file, strange, context.messages),
+        context,
+    )
+    wrong = np.union1d(wrong, strange)
+    caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
+    broken = np.isin(entries.number, chains.broken[~caused])
+    yield from entry_findings("index_chain_wrong", broken, file, entries, context)
+    wrong = np.union1d(wrong, overwritten(chains.broken))
+    own = ~np.isin(chains.newest, wrong) & ~np.isin(held, wrong)
+    if counts:  # slots of entries that were lost
+        own &= (slots <= count) | (slots >= file.header["index_count"])
+    if not context.clean_exit and len(entries):  # a killed broker had written the last entry and not its slot
+        own &= (chains.newest != count) | (slots != entries.prev_index_no[-1])
+    for first, end in neighbours(chains.slots[own]):
+        slot, stands, newest = (int(column[own][first]) for column in (chains.slots, slots, chains.newest))
+        yield Finding(
+            "index_chain_wrong",
+            Span(),
+            (Place(name_of(file), INDEX_HEADER.size + INDEX_SLOT.size * slot, INDEX_SLOT.size * (end - first)),),
+            end - first,
+            (f"slot {slot}: newest entry {stands}", f"entries: newest of this slot is {newest}"),
+        )
+
+
+def overwritten(broken: Longs) -> Longs:
+    """Entries from the first to the last that break the chains, some of them one after the other: others were written
+    over theirs, and what the slots name was there before."""
+    if not any(end - first >= SHORTEST_OVERWRITTEN for first, end in neighbours(broken)):
+        return np.empty(0, np.int64)
+    return np.arange(broken[0], broken[-1] + 1)
+
+
+def _strange_to_their_slots(
+    file: OpenIndex, stored: Longs, wrong: Longs, chains: Chains, context: IndexContext
+) -> Longs:
+    """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
+    the slot that their hash asks for leaves out, and not by one of the entries that are known to be wrong.
+
+    `stored`: what the entries that break the chains name, then what the slots do.
+    """
+    left_out = np.concatenate((chains.previous, chains.newest))[~np.isin(stored, wrong)]
+    named = np.intersect1d(stored, left_out)
+    named = named[named > 0]
+    order = np.argsort(stored, kind="stable")
+    by = np.concatenate((slots_of(file, chains.broken), chains.slots))[order[np.searchsorted(stored[order], named)]]
+    in_other_slot = slots_of(file, named) != by
+    places = read_places(file, named)
+    expired = (places >= 0) & (places < context.start)
+    strange: Longs = named[in_other_slot & expired]
+    return strange
