@@ -88,14 +88,15 @@ class LeftQueue:
         return None if found is None else found[0]
 
     def last_end(self, log_end: int, own: QueueMessages) -> int | None:
-        """The end of the message of the queue's last unit that points into the log, or before it.
+        """The end of the message of the queue's last unit that points into the log, or before it, with its whole size.
 
         `own`: the queue's messages that are not settled. A unit in the place of one of them that leads to none of them
         is wrong, and tells nothing of how far dispatch had come.
         """
         units, head = self.units, self.head
         wrong = np.isin(units.queue_offset, own.queue_offset) & ~np.isin(units.physical_offset, own.physical_offset)
-        real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole & ~wrong & (units.physical_offset < log_end))
+        ends_in_log = (units.physical_offset < log_end) & (units.msg_size <= log_end - units.physical_offset)
+        real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole & ~wrong & ends_in_log)
         slots = [head.last_expired] if head.expired else []
         slots += [self.trace.following - 1] if self.trace.first != NONE else []
         slots += units.queue_offset[real[-1:]].tolist()

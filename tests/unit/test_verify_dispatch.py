@@ -18,6 +18,24 @@ def findings(root: Path) -> tuple[Finding, ...]:
     return verify(*opened(root, VERSION, SETTINGS)).findings
 
 
+def change_last_unit(root: Path, **fields: int) -> int:
+    """Change the last unit of a queue; returns its queue offset."""
+    path = queue_file(root, "Orders", 1, SECOND)
+    number = (len(path.read_bytes().rstrip(b"\0")) - 1) // CQ_UNIT.size
+    unit = CQ_UNIT.unpack(path.read_bytes(), number * CQ_UNIT.size)
+    overwrite(path, number * CQ_UNIT.size, CQ_UNIT.pack(unit | fields))
+    return int(path.name) // CQ_UNIT.size + number
+
+
+def test_a_unit_of_a_size_beyond_the_log_does_not_tell_that_dispatch_came_so_far(tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store")
+    root = builder.finish()
+    undispatched(root, builder.records[-BEHIND].physical_offset)
+    (root / "abort").touch()
+    change_last_unit(root, msg_size=2**30)
+    assert {found.kind for found in findings(root)} & {"not_dispatched", "index_keys_missing"} == set()
+
+
 def test_a_wrong_unit_does_not_tell_that_dispatch_came_to_where_it_leads(tmp_path: Path) -> None:
     """The broker was killed before it dispatched the last messages; the last unit of a queue leads to one of those."""
     builder = shop(tmp_path / "store")
@@ -25,10 +43,6 @@ def test_a_wrong_unit_does_not_tell_that_dispatch_came_to_where_it_leads(tmp_pat
     undispatched(root, builder.records[-BEHIND].physical_offset)
     (root / "abort").touch()
     assert not findings(root)
-    unit = {"physical_offset": last.physical_offset, "msg_size": last.total_size, "tags_code": 0}
-    path = queue_file(root, "Orders", 1, SECOND)
-    number = (len(path.read_bytes().rstrip(b"\0")) - 1) // CQ_UNIT.size
-    overwrite(path, number * CQ_UNIT.size, CQ_UNIT.pack(unit))
+    at = change_last_unit(root, physical_offset=last.physical_offset, msg_size=last.total_size, tags_code=0)
     (wrong,) = findings(root)
-    at = int(path.name) // CQ_UNIT.size + number
     assert (wrong.span.topic, wrong.span.queue_id, wrong.span.queue_offset) == ("Orders", 1, at)
