@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.commitlog.record.message import Message
 from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SparseQueue
@@ -61,7 +62,7 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
         by_name = {held.file.name: held.file for held in queue.files}
         offsets: list[Longs] = []
         for file in files:
-            copies = _copies(store, key, file, lost)
+            copies = _copies(store, log, key, file, lost)
             offsets.append(copies.queue_offset)
             found = by_name.get(file.name)
             rows = FileColumns.of(written_units(found), relative(store, found)) if found is not None else None
@@ -94,7 +95,7 @@ def _loads(store: Store, known: StoreKnowledge) -> Iterator[tuple[str, int, str]
                 yield found.topic, queue_id, one.why_not
 
 
-def _copies(store: Store, key: QueueKey, file: StoreFile, lost: Intervals) -> CopyColumns:
+def _copies(store: Store, log: LogAccess, key: QueueKey, file: StoreFile, lost: Intervals) -> CopyColumns:
     damage: list[Damage] = []
     batches = list(read_copies([file], columns=COLUMNS, on_damage="collect", damage=damage.append))
     table = pa.Table.from_batches(batches) if batches else None
@@ -108,6 +109,9 @@ def _copies(store: Store, key: QueueKey, file: StoreFile, lost: Intervals) -> Co
     position, size, offset = longs("position"), longs("total_size"), longs("queue_offset")
     place = _originals(store.queues.get(key, ()), offset)
     place[lost.hold(place)] = NO_PLACE
+    same = _same(file, store.commitlog, position, place, size)
+    for row in np.flatnonzero(~same):
+        same[row] = not _is_of(log.message(int(place[row])), key, int(offset[row]))
     return CopyColumns(
         file=relative(store, file),
         base=file.base_offset or 0,
@@ -118,9 +122,14 @@ def _copies(store: Store, key: QueueKey, file: StoreFile, lost: Intervals) -> Co
         store_timestamp_ms=longs("store_timestamp") // 1000,
         crc_ok=longs("crc_ok") == 1,
         original=place,
-        same=_same(file, store.commitlog, position, place, size),
+        same=same,
         damage=tuple(damage),
     )
+
+
+def _is_of(message: Message | None, key: QueueKey, queue_offset: int) -> bool:
+    """The unit leads to a message of its place, or to no message; else it is the unit that is wrong."""
+    return message is None or (message.topic, message.queue_id, message.queue_offset) == (*key, queue_offset)
 
 
 def _originals(files: Sequence[StoreFile], queue_offset: Longs) -> Longs:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from parsers.commitlog.record.layout import HEAD
 from parsers.consumequeue.batch import BATCH_UNIT, Units
+from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units as units_of
 from parsers.store.places import COMPACTION_POSITIONS
 from parsers.store.store import Store, open_store
@@ -22,6 +23,7 @@ from recovery.verify.compaction_columns import MOST_HOLES, holes_between, judge_
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
+from tests.support.kind_damages import LONG
 from tests.support.opened import opened
 from tests.support.stores import store_names, store_root
 
@@ -86,6 +88,12 @@ def test_a_changed_original(root: Path) -> None:
         offset,
         place,
     )
+
+
+def test_a_unit_that_leads_to_another_message_says_nothing_of_the_copy(root: Path) -> None:
+    unit = CQ_UNIT.size * int(_units(root)[3]["queue_offset"])
+    overwrite(root / f"consumequeue/Latest/0/{0:020d}", unit, bytes(LONG))
+    assert judged(root) == ()
 
 
 def test_names_that_do_not_fit(root: Path) -> None:
