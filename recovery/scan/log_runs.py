@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from parsers.commitlog.compiled.property_scan import ENTRY_END
+from parsers.commitlog.compiled.shape import shape_of
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.files.logfile import LogFile, open_log
 from parsers.commitlog.files.region import Region, RegionKind
@@ -51,8 +53,9 @@ class LogRun:
 class LogGap:
     """Bytes of a log file that are no record of the log: a region of another kind than `messages`.
 
-    `zeros_before`: where it begins with zeros, how many the record before it ends with. That record's body is what its
-    CRC says, and zeros over its last properties are seen by nothing else.
+    `torn_before`: how many of the last bytes of the record before it go with it. That record's body is what its CRC
+    says, and what was written over its last properties is seen by nothing else: zeros, where it begins with zeros; and
+    properties from one on that is no UTF-8, as a broker writes them.
     """
 
     file: StoreFile
@@ -60,15 +63,13 @@ class LogGap:
     length: int
     kind: RegionKind
     reason: str = ""
-    zeros_before: int = 0
+    torn_before: int = 0
 
     @property
     def physical_offset(self) -> int:
         return (self.file.base_offset or 0) + self.file_pos
 
 
-LONGEST_PROPERTIES = 32_767
-"""Their size is a short."""
 GapSink = Callable[[LogGap], None]
 
 
@@ -139,8 +140,9 @@ class _Slice:
                     release_pages(log.view, began, following)
             if len(positions) < most and following < self.end:
                 regions, self.at = across_break(log, following, self._messages_before(following))
+                torn = _torn_before(log.data, int(positions[-1]), following) if len(positions) else 0
                 for region in regions:
-                    gaps(_gap(self.file, region, log.data))
+                    gaps(_gap(self.file, region, torn if region.file_pos == following else 0))
 
     def _messages_before(self, at: int) -> LastMessages:
         """The last two of the file, which a break near the slice's start does not have in it."""
@@ -164,19 +166,23 @@ class _Slice:
         return positions[:owned], verdicts[:owned], following
 
 
-def _gap(file: StoreFile, region: Region, data: Bytes) -> LogGap:
+def _gap(file: StoreFile, region: Region, torn_before: int) -> LogGap:
     """An end-of-file record that is none in the file's last bytes counts as damage."""
-    error, zeros = region.error, _zeros_before(data, region.file_pos)
+    error = region.error
     if error is None:
-        return LogGap(file, region.file_pos, region.length, region.kind, region.reason or "", zeros)
+        return LogGap(file, region.file_pos, region.length, region.kind, region.reason or "", torn_before)
     said = error.problem if error.field is None else f"{error.problem} ({error.field} {error.actual})"
-    return LogGap(file, region.file_pos, region.length, "damage", said, zeros)
+    return LogGap(file, region.file_pos, region.length, "damage", said, torn_before)
 
 
-def _zeros_before(data: Bytes, at: int) -> int:
-    """How many zeros of a record's properties lead up to those that begin at `at`; none where no zero stands there."""
-    if data[at] != 0:
+def _torn_before(data: Bytes, record_at: int, end: int) -> int:
+    """How many of the last bytes of the record at `record_at`, which ends at `end`, go with the gap behind it."""
+    properties_at, size = shape_of(data, record_at)[5:]
+    properties = bytes(data[properties_at : properties_at + size])
+    if properties_at + size != end:
         return 0
-    before = data[max(0, at - LONGEST_PROPERTIES) : at]
-    written = np.flatnonzero(before)
-    return len(before) - 1 - int(written[-1]) if len(written) else 0
+    try:
+        properties.decode("utf-8")
+    except UnicodeDecodeError as malformed:
+        return size - 1 - properties.rfind(bytes([ENTRY_END]), 0, malformed.start)
+    return size - len(properties.rstrip(b"\0")) if end < len(data) and data[end] == 0 else 0

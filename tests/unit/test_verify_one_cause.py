@@ -22,6 +22,7 @@ from recovery.verify.queue_columns import queue_messages
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.verify import verify
 from tests.support.build_store import shop
+from tests.support.kind_damages import log_write
 from tests.support.recovery_cases import golden_cases
 from tests.support.stores import store_root
 
@@ -88,6 +89,18 @@ def test_a_unit_without_any_log_is_named(tmp_path: Path) -> None:
     (found,) = findings(tmp_path)
     assert found.kind == "log_tail_missing"
     assert "consumequeue/T/0" in {place.file for place in found.places}
+
+
+@pytest.mark.parametrize("rest", [b"\xff" * 40, bytes(300)], ids=["no-text", "zeros-to-the-end"])
+def test_what_was_written_over_the_end_of_a_record_is_part_of_the_damage_behind_it(rest: bytes, tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store")
+    root, record = builder.finish(), builder.records[-2]
+    torn = record.total_size - 3
+    file = log_write(root, record, torn, rest)
+    at = record.physical_offset + torn
+    (found,) = [each for each in findings(root) if each.kind in ("log_damaged", "log_tail_missing")]
+    place = next(place for place in found.places if place.file == file)
+    assert int(Path(file).name) + place.file_pos <= at < found.span.end_physical_offset
 
 
 @pytest.mark.parametrize("root", [CLEAN], indirect=True)

@@ -167,9 +167,9 @@ def _damage(shape: LogShape, log: LogColumns) -> Iterator[Finding]:
 
 
 def _place_of(gap: LogGap) -> Place:
-    """The damaged bytes, and zeros that the record before them ends with."""
-    start = gap.file_pos - gap.zeros_before
-    return Place(f"{gap.file.log_folder}/{gap.file.name}", start, gap.length + gap.zeros_before)
+    """The damaged bytes, and those that the record before them ends with."""
+    start = gap.file_pos - gap.torn_before
+    return Place(f"{gap.file.log_folder}/{gap.file.name}", start, gap.length + gap.torn_before)
 
 
 def _judged_alone(shape: LogShape, messages: MessageColumns) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -
     finding = Finding(
         "log_tail_missing",
         Span(physical_offset=known_to, end_physical_offset=reached),
-        shape.places(known_to, reached),
+        shape.places(known_to - _torn_before(log, known_to), reached),
         int(((starts >= known_to) & (starts < reached)).sum()),
         (f"queues and index: messages up to {reached}", f"log: ends at {known_to}"),
     )
@@ -48,6 +48,11 @@ def _written_to(log: LogColumns) -> int:
     """The byte after the last message, or after the end-of-file record that follows it."""
     blanks = (gap for gap in log.gaps if gap.kind == "blank" and gap.physical_offset == log.end)
     return max((gap.physical_offset + gap.length for gap in blanks), default=log.end)
+
+
+def _torn_before(log: LogColumns, end: int) -> int:
+    """How many of the last bytes before this place go with what is missing from there on."""
+    return sum(gap.torn_before for gap in log.gaps if gap.physical_offset == end)
 
 
 def _continues(log: LogColumns, shape: LogShape, starts: Longs) -> bool:
