@@ -74,7 +74,7 @@ def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     before, after = _record_around(change, base), _record_around(change, root)
     if fields == {"properties"} and before is not None and after is not None:
         return _dispatched_alike(before, after, opened(base)[1].version)
-    if fields == {"sys_flag"} and before is not None and after is not None:
+    if fields - KNOWN_TO_NOBODY == {"sys_flag"} and before is not None and after is not None:
         return {before.transaction_type, after.transaction_type} <= {"none", "commit"}  # dispatched alike
     if fields & KNOWN_TO_THE_UNIT and before is not None and _has_no_unit(before, base, root):
         fields -= KNOWN_TO_THE_UNIT

@@ -37,6 +37,8 @@ FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
 OF_A_FORMER_LIFE = ("not_dispatched", "queue_missing")
 """Kinds of messages of a deleted topic, once the messages are gone that show that it was created again."""
+OF_AN_OFFSET = ("consumer_offset_above_max", "consumer_offset_below_min", "delay_offset_below_min")
+"""Kinds that an edit of the queue earns, or one that takes a log file, although the group's offset is as it was."""
 FORMER_LIVES = ("former life of a topic", "deleted topic")
 
 
@@ -89,6 +91,9 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
         excused |= finding.kind == UNDECIDED and begins_late(base)
         excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
         excused |= finding.kind in OF_A_FORMER_LIFE and _is_of_former_life(base, finding) and _damages_log(changes)
+        excused |= finding.kind in OF_AN_OFFSET and (
+            _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
+        )
         excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
@@ -120,6 +125,20 @@ def _leaves_the_gap(finding: Finding, changes: Sequence[Change]) -> bool:
     begins = finding.span.physical_offset
     return any(
         int(Path(change.file).name) + change.end == begins for change in gone if Path(change.file).name.isdigit()
+    )
+
+
+def _has_other_finding(base: Path, finding: Finding) -> bool:
+    """The undamaged base has a finding about the same queue: the offset is of a former life, which the edits hide."""
+    where = finding.span.topic, finding.span.queue_id, finding.span.queue_offset
+    return any((one.span.topic, one.span.queue_id, one.span.queue_offset) == where for one in _earned(base))
+
+
+def _moves_the_queue(finding: Finding, changes: Sequence[Change]) -> bool:
+    """An edit took units of the queue, or messages that the log began with."""
+    queue = f"consumequeue/{finding.span.topic}/{finding.span.queue_id}/"
+    return any(
+        change.file.startswith(queue) or (change.what == "gone" and is_of_log(change.file)) for change in changes
     )
 
 
