@@ -28,8 +28,9 @@ def _empty_header_ok(file: OpenIndex) -> bool:
 
 def slots_in_use(file: OpenIndex) -> Ints:
     """The newest entry of each slot that has one."""
-    slots: Ints = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
-    return slots[slots != 0]
+    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
+    used: Ints = slots[slots != 0]
+    return used
 
 
 def counts_rightly(file: OpenIndex, entries: Entries, written: int, context: IndexContext) -> bool:
