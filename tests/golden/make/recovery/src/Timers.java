@@ -8,7 +8,7 @@ import org.apache.rocketmq.store.*;
 /** For tests/oracle: TimerMessageStore of one version writes timers ("timers DIR MODE SEED COUNT k=v.."), and says what it makes of damaged copies ("recover" with `lab.timers`). */
 class Timers {
   static final String PACKAGE = "org.apache.rocketmq.store.timer.", TOPIC = "rmq_sys_wheel_timer";
-  static final int LONGEST_CHAIN = 10000, PRECISION_MS = 1000, UNIT = 52;
+  static final int LONGEST_CHAIN = 10000, PRECISION_MS = 1000, SLOT = 32;
   static final long HOUR_MS = 3600 * 1000;
 
   /** As BrokerController#initializeMessageStore has it. */
@@ -114,11 +114,13 @@ class Timers {
   /** Every unit that TimerMessageStore#dequeue would come to from now on: its place, magic, due time, and where its message is, if it can be read. */
   static List<Object> reached(Object timers, long from) throws Exception {
     Object wheel = Lab.get(timers, "timerWheel"), log = Lab.get(timers, "timerLog");
+    ByteBuffer inUse = (ByteBuffer) Lab.get(wheel, "byteBuffer");
     int slots = 2 * (Integer) Lab.get(wheel, "slotsTotal"), size = (Integer) Lab.get(timers, "timerLogFileSize");
     Method slotOf = wheel.getClass().getMethod("getSlot", long.class);
     Field time = Lab.field(slotOf.getReturnType(), "timeMs");
     List<Object> units = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
+      if (inUse.getLong((int) ((from / PRECISION_MS + i) % slots) * SLOT) == 0) continue;
       Object slot = slotOf.invoke(wheel, from + (long) i * PRECISION_MS);
       if (time.getLong(slot) == -1) continue;
       long at = (Long) Lab.get(slot, "lastPos");
