@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from parsers.config.groups import filters_of
+from parsers.damage.errors import StoreFormatError
 from parsers.layouts.fastjson import as_map, whole_number
+from parsers.timer.check import TIMER_CHECK
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.config.databases import load_table, table_database
 from recovery.config.files import FILTERS, Rows, Stage, loaded_files, written_by_refused_start
@@ -23,6 +26,17 @@ from recovery.rules.versions import BrokerVersion
 
 DEFAULT_QUEUES = 16
 """writeQueueNums of a topic's row without it. TopicConfig @5.3.1."""
+
+
+TIMERCHECK = "timercheck"
+
+
+class StoreFailure(StrEnum):
+    """What stops BrokerController#initialize beside config/, in the order in which it is loaded."""
+
+    WHEEL = "the timer wheel, before the store's load()"
+    LOAD = "the store's load(), for whatever reason but its delayOffset.json"
+    TIMER_LOG = "the timer log, after the store's load()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,10 @@ class ConfigStart:
             nothing counts as missing.
         calculates_bit_maps: enableCalcFilterBitMap is set.
         filter_shape: bits of a bit map, and those that one filter sets; None where no setting says them.
-        store_fails: the store's own load() stops the broker, for whatever reason but its delayOffset.json.
+        store_fails: what else stops the broker.
+        delivered_to_ms: the time in config/timercheck up to which timers are delivered; None without one, and where
+            timerWheelEnable is not set.
+        has_timers: the broker has a timer store.
     """
 
     version: BrokerVersion
@@ -63,20 +80,24 @@ class ConfigStart:
     has_files: bool
     calculates_bit_maps: bool = False
     filter_shape: Shape | None = None
-    store_fails: bool = False
+    store_fails: StoreFailure | None = None
+    delivered_to_ms: int | None = None
+    has_timers: bool = False
 
     @property
     def stopped_at(self) -> Stage | None:
         """None when BrokerController#initialize is true, or fails for a reason that is not looked at here."""
-        if self.refused is not None and (self.stops_before_store or not self.store_fails):
+        if self.refused is not None and (self.stops_before_store or self.store_fails is None):
             return self.refused.stage
-        return Stage.STORE if self.store_fails else None
+        if self.store_fails is StoreFailure.TIMER_LOG:
+            return Stage.TIMER
+        return None if self.store_fails is None else Stage.STORE
 
     @property
     def taken(self) -> tuple[ConfigLoad, ...]:
         """The loads that the broker comes to."""
         stopped_at = self.stopped_at
-        if stopped_at is Stage.STORE and self.store_fails:
+        if self.store_fails is not None and not self.stops_before_store:
             return tuple(load for load in self.loads if load.stage is Stage.METADATA)
         if self.refused is None or stopped_at is None:
             return self.loads
@@ -117,7 +138,21 @@ class ConfigStart:
         """What a start empties because it was refused, and what 5.4.0 and later delete because it cannot be read."""
         emptied = tuple(map(self._emptied, filter(self._empties, self.loads)))
         gone = {each.file for each in emptied}
-        return emptied + tuple(each for each in self._deleted() if each.file not in gone)
+        deleted = (each for each in self._deleted() if each.file not in gone)
+        return (*emptied, *deleted, *self._timercheck())
+
+    def _timercheck(self) -> Iterator[Destroyed]:
+        """A timer store that is shut down before it has read timercheck writes it with zeros.
+        TimerMessageStore#shutdown, #prepareTimerCheckPoint @5.0.0, 5.4.0."""
+        loads_no_timers = self.store_fails is StoreFailure.LOAD and not self.stops_before_store
+        if loads_no_timers and self.delivered_to_ms and not self._shutdown_fails:
+            held = f"timers are delivered up to {self.delivered_to_ms} ms; from 0 on they are delivered again"
+            yield Destroyed(f"config/{TIMERCHECK}", "emptied", held, moves_to_backup=False)
+
+    @property
+    def _shutdown_fails(self) -> bool:
+        """It ends before anything is written."""
+        return self.store_fails is StoreFailure.LOAD and self.has_timers and self.version.needs_timers_to_shut_down
 
     def _deleted(self) -> Iterator[Destroyed]:
         if self.version.deletes_unreadable_config:
@@ -129,6 +164,8 @@ class ConfigStart:
         """The file is written on the way out although its content is not in memory."""
         stopped_at = self.stopped_at
         if stopped_at is None or load.file not in written_by_refused_start(self.version, stopped_at):
+            return False
+        if self._shutdown_fails and not self.stops_before_store:
             return False
         is_in_memory = load is not self.refused and load in self.taken
         holds = any(copy.rows or copy.state is CopyState.UNREADABLE for copy in (load.main, load.backup))
@@ -163,6 +200,7 @@ def config_start(
         queues: those that have units; they tell which topics and delay levels there were.
     """
     loads = tuple(_loads(copies or {}, version, settings))
+    has_timers = version.has_timer_wheel and settings.timer_wheel_enable
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
@@ -174,7 +212,17 @@ def config_start(
         has_files,
         calculates_bit_maps=settings.enable_calc_filter_bit_map,
         filter_shape=filter_shape(settings),
+        delivered_to_ms=_delivered_to_ms(copies or {}) if has_timers else None,
+        has_timers=has_timers,
     )
+
+
+def _delivered_to_ms(copies: Copies) -> int | None:
+    entry = copies.get(TIMERCHECK)
+    try:
+        return None if entry is None or entry.is_folder else TIMER_CHECK.unpack(entry.bytes())["last_read_time_ms"]
+    except StoreFormatError:
+        return None
 
 
 def _loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:

@@ -141,6 +141,12 @@ class FileRules(Version):
         return self >= (5, 0, 0)
 
     @property
+    def needs_timers_to_shut_down(self) -> bool:
+        """A shutdown before timers are loaded ends with a NullPointerException, and nothing is written.
+        TimerMessageStore#initService, #shutdown @5.1.2, until 5.3.3."""
+        return (5, 1, 2) <= self < (5, 3, 4)
+
+    @property
     def deletes_timers_by_topic(self) -> bool:
         """A timer's deletion names its topic and unique key, joined by `+` (before: the unique key alone).
         TimerMessageStore#buildDeleteKey @5.3.2."""

@@ -12,12 +12,16 @@ from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 
 
-def timer_wheel_refused(memory: BrokerMemory) -> LoadFailed | None:
+class WheelRefused(LoadFailed):
+    """BrokerController#initialize fails before the store loads."""
+
+
+def timer_wheel_refused(memory: BrokerMemory) -> WheelRefused | None:
     """Why BrokerController#initialize fails before the store loads; None where the wheel has its size, or no byte."""
     size = memory.evidence.timer_wheel_size
     if not (memory.version.has_timer_wheel and memory.settings.timer_wheel_enable) or size in (None, 0, WHEEL_BYTES):
         return None
-    return LoadFailed(
+    return WheelRefused(
         "the file of the timer wheel has another size, so BrokerController#initialize fails",
         "TimerWheel#<init> (RuntimeException), BrokerController#initializeMessageStore",
         f"timerwheel: {size} bytes, expected {WHEEL_BYTES}",

@@ -21,11 +21,11 @@ from recovery.broker.store_folder import Evidence
 from recovery.broker.valid_runs import RecordRuns
 from recovery.config.files import DELAYS, Stage
 from recovery.config.load import ConfigLoad, load_config
-from recovery.config.start import ConfigStart
+from recovery.config.start import ConfigStart, StoreFailure
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.beside_store import epochs_refused, timer_log_refused, timer_wheel_refused
+from recovery.start.beside_store import WheelRefused, epochs_refused, timer_log_refused, timer_wheel_refused
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
 from recovery.start.load_queues import StoreNotMade, load_queues, make_store
@@ -173,7 +173,8 @@ def restart(
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
         if config is not None and not isinstance(failed, ConfigRefused | StoreNotMade):
-            played.config = replace(config, store_fails=True)
+            fails = StoreFailure.WHEEL if isinstance(failed, WheelRefused) else StoreFailure.LOAD
+            played.config = replace(config, store_fails=fails)
     except OutOfHeap as failed:
         played.out_of_heap = failed
     except Hang as hang:
@@ -193,6 +194,8 @@ def _load_services(played: Restart) -> bool:
     False where it stops there."""
     refused = None if played.config is None else played.config.refused
     failed = None if played.config is None else timer_log_refused(played.memory)
+    if failed is not None and played.config is not None:
+        played.config = replace(played.config, store_fails=StoreFailure.TIMER_LOG)
     if failed is None and refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE):
         failed = _refused(refused)
     failed = epochs_refused(played.memory) if failed is None else failed

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from parsers.timer.check import TIMER_CHECK
 from recovery.broker.store_folder import config_entries
 from recovery.config.files import DELAYS, Stage
 from recovery.config.load import load_config
-from recovery.config.start import ConfigStart, config_start
+from recovery.config.start import ConfigStart, StoreFailure, config_start
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 
@@ -26,9 +27,12 @@ UNREADABLE = bytes(300)
 ALL_4 = {"topics.json", "consumerOffset.json", "subscriptionGroup.json", "consumerFilter.json"}
 
 
-def started(folder: Path, version: str, refused: str | None, settings: StoreSettings | None = None) -> ConfigStart:
+def started(
+    folder: Path, version: str, refused: str | None, settings: StoreSettings | None = None, timercheck: bytes = b""
+) -> ConfigStart:
     config = folder / "config"
     config.mkdir()
+    config.joinpath("timercheck").write_bytes(timercheck)
     for name, content in ROWS.items():
         config.joinpath(name).write_bytes(content)
         config.joinpath(f"{name}.bak").write_bytes(content)
@@ -92,12 +96,36 @@ def test_settings_decide_which_files_are_loaded(tmp_path: Path) -> None:
     assert {load.file.name for load in start.loads}.isdisjoint({"consumerOffset.json", "timermetrics"})
 
 
-def test_a_store_that_fails_costs_a_broker_5_its_delay_offsets(tmp_path: Path) -> None:
-    for version, files in (("5.3.3", ["config/delayOffset.json"]), ("4.9.7", [])):
-        folder = tmp_path / version
-        folder.mkdir()
-        start = replace(started(folder, version, None), store_fails=True)
-        assert [each.file for each in start.destroys] == files
+DELAYS_FILE, CHECK_FILE = "config/delayOffset.json", "config/timercheck"
+
+
+@pytest.mark.parametrize(
+    ("version", "fails", "has_timers", "taken_away"),
+    [
+        ("4.9.7", StoreFailure.LOAD, True, set()),
+        ("5.0.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
+        ("5.0.0", StoreFailure.LOAD, False, {DELAYS_FILE}),
+        ("5.1.4", StoreFailure.LOAD, True, set()),
+        ("5.1.4", StoreFailure.LOAD, False, {DELAYS_FILE}),
+        ("5.3.3", StoreFailure.LOAD, True, set()),
+        ("5.3.3", StoreFailure.LOAD, False, {DELAYS_FILE}),
+        ("5.3.3", StoreFailure.WHEEL, True, {DELAYS_FILE}),
+        ("5.3.3", StoreFailure.TIMER_LOG, True, {DELAYS_FILE}),
+        ("5.4.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
+        ("5.4.0", StoreFailure.WHEEL, True, {DELAYS_FILE}),
+        ("5.4.0", StoreFailure.TIMER_LOG, True, {DELAYS_FILE}),
+        ("5.5.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
+    ],
+)
+def test_a_start_that_the_store_stops_takes_away_what_was_not_read_by_then(
+    tmp_path: Path, version: str, fails: StoreFailure, has_timers: bool, taken_away: set[str]
+) -> None:
+    """Recorded: BrokerController#initialize and, where it is false, #shutdown, as BrokerStartup calls them, on a store
+    of 5.3.3 with a queue file, a timer log or a timer wheel cut short. Without their timers 5.1.4 and 5.3.3 end
+    #shutdown with a NullPointerException; 5.0.0, 5.4.0 and 5.5.0 left [0, 0, 0, 62] in timercheck."""
+    numbers = dict.fromkeys(TIMER_CHECK.offsets, 0) | {"last_read_time_ms": 1_795_544_032_000}
+    start = started(tmp_path, version, None, StoreSettings(timer_wheel_enable=has_timers), TIMER_CHECK.pack(numbers))
+    assert {each.file for each in replace(start, store_fails=fails).destroys} == taken_away
 
 
 def test_a_folder_of_the_store_classes_alone_stops_no_broker(tmp_path: Path) -> None:

@@ -48,6 +48,23 @@ def test_a_wheel_of_another_size_stops_the_broker(root: Path, size: int) -> None
     assert forecast(*opened(root, "5.3.3", config={"timerWheelEnable": "false"})).outcome.starts
 
 
+def test_what_a_start_takes_away_depends_on_what_stops_it(root: Path) -> None:
+    """The timer log has another size than the default here, and of the wheel one slot is missing."""
+    (root / "config" / "delayOffset.json").write_text('{"offsetTable":{1:4}}')
+    delays, as_it_is = "config/delayOffset.json", {"mappedFileSizeTimerLog": str(LOG_BYTES)}
+    assert destroyed(root, {"mappedFileSizeTimerLog": "104857600"}) == {delays}
+    assert destroyed(root, as_it_is) == set()
+    assert destroyed(root, as_it_is | {"mappedFileSizeConsumeQueue": "400"}) == {delays, CHECK}
+    os.truncate(root / WHEEL, WHEEL_BYTES - TIMER_SLOT.size)
+    assert destroyed(root, as_it_is | {"mappedFileSizeConsumeQueue": "400"}) == {delays}
+
+
+def destroyed(root: Path, config: dict[str, str]) -> set[str]:
+    start = forecast(*opened(root, "5.4.0", config=config)).played.config
+    assert start is not None
+    return {each.file for each in start.destroys}
+
+
 @pytest.mark.parametrize("version", ["5.0.0", "5.3.3"])
 def test_a_wheel_without_a_byte_is_a_new_one(root: Path, version: str) -> None:
     (root / WHEEL).write_bytes(b"")
