@@ -34,7 +34,7 @@ from recovery.verify.verify import QueueSide, QueueSides, queue_sides
 
 NOTHING_HELD = "no file has a unit or a record of these numbers"
 BEFORE_LOG = "before the log's first byte: its file was deleted"
-DAMAGED_BYTES = "the unit is there, and the log is damaged where its message was"
+DAMAGED_BYTES = "the unit is there, and where its message was the log is damaged or has no file"
 BEYOND_LOG = "the unit leads beyond the log's end: the message is gone, and recovery cuts the queue here"
 FORMER = "of a life of the topic that a deletion ended: in the log, and in no queue"
 CUT_FILE = "the queue's file is cut short where its unit was"

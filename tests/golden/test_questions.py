@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.golden.test_episodes import recorded
 from tests.support.cli import call
-from tests.support.fixtures import CHECKOUT, GOLDEN, unpacked
+from tests.support.fixtures import CHECKOUT, GOLDEN, move_once, run_folder, unpacked
 from tests.support.incidents import incident
 from tests.support.static_topics import static_store
 from tests.support.stores import store_root
@@ -43,6 +45,18 @@ def of_incident(name: str) -> Words:
 def of_episode(name: str) -> Words:
     place = recorded(name)
     return {"STORE": place / "store", "LOGS": place / "logs", "KEPT": place / "kept"}
+
+
+def without_middle_log(name: str) -> Words:
+    """A copy of an incident's store that lost the third file of its log."""
+    folder = run_folder() / f"questions-{name}"
+    if not folder.is_dir():
+        with TemporaryDirectory(dir=run_folder()) as scratch:
+            whole = Path(scratch) / "whole"
+            shutil.copytree(incident(name).root, whole)
+            sorted((whole / "commitlog").iterdir())[2].unlink()
+            move_once(whole, folder)
+    return {"STORE": folder}
 
 
 def of_session(name: str) -> Words:
@@ -122,6 +136,7 @@ ASKED: dict[str, Asked] = {
         lambda name: {"STORE": incident(name).killed_root}, "5.3.3-kill9", "lost_counts"
     ),
     "upgrade STORE --version 4.9.8 --to 5.3.3": AGAIN("way_back"),
+    "ledger STORE": asked(without_middle_log, "5.3.3-disk-full-reject", "damaged", "has no file", "CG_slow"),
     "verify STORE --logs LOGS": AGAIN("consumer_offset_of_former_life"),
     "retention STORE --disk-percent 100": asked(of_incident, "5.3.3-disk-full-reject", "unread_at_risk"),
     "compare STORE SLAVE": Asked(partial(of_store, "5.3.3-ha-behind/master", "5.3.3-ha-behind/slave"), ("replicas",)),
