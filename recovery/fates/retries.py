@@ -56,7 +56,7 @@ class Doubt(StrEnum):
     NONE = ""
     NO_OFFSET = "the group has no stored offset on the queue of its last retry"
     DAMAGE = "a later copy of it may be in the damaged bytes behind its last one"
-    POPPED = "popped: the revive topic tells whether it was acknowledged (`pop`)"
+    POPPED = "popped: nothing in the store tells whether it was acknowledged (`pop`)"
 
 
 DOUBTS = tuple(Doubt)

@@ -13,6 +13,7 @@ class RetryState(StrEnum):
     WAITING = "waiting"
     CONSUMED = "consumed"
     UNREAD = "unread"
+    IN_FLIGHT = "in_flight"
     UNKNOWN = "unknown"
 
 

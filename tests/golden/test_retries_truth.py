@@ -17,9 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from recovery.fates.popped_retries import with_pops
+from recovery.fates.pops import pops
+from recovery.fates.retries import RETRY_STATES, retries
+from recovery.fates.states import RetryState
 from tests.support.cli import call
 from tests.support.incidents import incident, incident_names
-from tests.support.stores import log_setting, store_names, store_root, truth_lines
+from tests.support.opened import opened
+from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
 
 SCHEDULE = "SCHEDULE_TOPIC_XXXX"
 Row = dict[str, Any]
@@ -119,8 +124,27 @@ def test_popped_messages_name_their_group_and_origin(name: str) -> None:
         origin = records[row["physical_offset"]]
         assert (row["topic"], row["queue_offset"]) == (origin["topic"], origin["queueOffset"])
         assert origin["uniqKey"] == row["unique_id"]
-        assert row["state"] == "unknown", "an offset of a popped queue is stored before anybody acknowledges"
-        assert "revive topic" in row["reason"]
+    noted = {
+        (pop["msgId"], pop["reconsumeTimes"]): pop["ack"] for pop in truth(name, "pop.json") if pop["group"] == "PopG"
+    }
+    last = {row["unique_id"]: noted[row["unique_id"], row["failures"]] for row in rows}
+    assert {row["unique_id"]: (row["state"], row["reason"]) for row in rows} == {
+        message: ("consumed" if ack == "OK" else "in_flight", None) for message, ack in last.items()
+    }
+    assert len(set(last.values())) > 1
+
+
+@pytest.mark.parametrize("name", store_names("pop"))
+def test_what_no_pop_tells_of_a_popped_retry_is_unknown(name: str, tmp_path: Path) -> None:
+    """Below the stored offset; from it on it is unread. The revive log is that of a store without such a log."""
+    root = store_root(name)
+    store, known = opened(root, name.partition("-")[0])
+    nothing = pops(store, known, None, [].append, topics=())
+    for offset, state in ((1 << 40, RetryState.UNKNOWN), (0, RetryState.UNREAD)):
+        offsets = {("PopG", "%RETRY%PopG_PopT"): {0: offset}}
+        found = with_pops(retries(store, known, offsets), nothing, offsets)
+        told = {RETRY_STATES[each] for each in found.chains.state.tolist()}
+        assert told == {state, RetryState.DEAD_LETTER}
 
 
 def test_a_group_without_an_offset_is_unknown_to_have_consumed(tmp_path: Path) -> None:

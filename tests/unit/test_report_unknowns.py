@@ -42,7 +42,8 @@ def test_nothing_found_without_a_log_is_not_known(name: str) -> None:
 
 
 def test_retries_of_which_nothing_is_known_are_counted() -> None:
-    row = dict.fromkeys(("messages", "dead_letters", "waiting", "unread", "consumed", "most_failures", "repeated"), 0)
+    row = dict.fromkeys(("messages", "dead_letters", "waiting", "unread", "in_flight", "most_failures", "repeated"), 0)
+    row["consumed"] = 0
     row |= {"group": "G", "topics": ["T"], "messages": 3, "unknown": 3}
     row |= dict.fromkeys(("first_failed_at", "last_failed_at", "next_due"))
     told = section_of(RETRIES, {"retries": [row], "regions": LOG})

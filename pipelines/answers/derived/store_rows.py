@@ -225,7 +225,8 @@ def retry_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     """Rows of `retry_chains`, by the offsets that the store has."""
     (store, known), lost = known_store_of(broker), list[Damage]()
     offsets = offsets_of_store(store, lost.append)
-    yield from RetryAnswer.of(store, known, None if offsets is None else offsets.offsets).batches(broker=broker.name)
+    stored = None if offsets is None else offsets.offsets
+    yield from RetryAnswer.of(store, known, stored).with_pops(known, stored, lost.append).batches(broker=broker.name)
 
 
 def transaction_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
@@ -17,6 +18,8 @@ from pipelines.lake.tables.fates import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
+from recovery.fates.popped_retries import has_popped, with_pops
+from recovery.fates.pops import pops
 from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries, retries
 from recovery.fates.states import RetryState
 from recovery.knowledge.inference import StoreKnowledge
@@ -39,6 +42,12 @@ class RetryAnswer:
         """Read the log, and once more for the messages themselves where there are any."""
         found = retries(store, knowledge, offsets)
         return cls(store, found, scheduled_due(found.held, store, knowledge.rules))
+
+    def with_pops(self, knowledge: StoreKnowledge, offsets: Offsets | None, damage: DamageSink) -> RetryAnswer:
+        """With what checkpoints and acknowledgements say of the retries that were popped; reads the log for them."""
+        if not has_popped(self.found):
+            return self
+        return replace(self, found=with_pops(self.found, pops(self.store, knowledge, offsets, damage), offsets))
 
     def batches(
         self, *, group: str | None = None, topic: str | None = None, dead: bool = False, broker: str | None = None

@@ -7,6 +7,7 @@ SELECT
     count(*) FILTER (state = 'dead_letter') AS dead_letters,
     count(*) FILTER (state = 'waiting') AS waiting,
     count(*) FILTER (state = 'unread') AS unread,
+    count(*) FILTER (state = 'in_flight') AS in_flight,
     count(*) FILTER (state = 'consumed') AS consumed,
     count(*) FILTER (state = 'unknown') AS unknown,
     max(failures) AS most_failures,

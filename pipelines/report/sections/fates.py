@@ -57,7 +57,7 @@ RETRIES = SumsSection(
     columns=[
         *texts("group"),
         Column("topics", "of topics"),
-        *numbers("messages", "dead_letters", "waiting", "unread", "consumed", "unknown", "most_failures"),
+        *numbers("messages", "dead_letters", "waiting", "unread", "in_flight", "consumed", "unknown", "most_failures"),
         Column("repeated", "copies stored twice", True),
         Column("first_failed_at", "first failure"),
         Column("last_failed_at", "last failure"),

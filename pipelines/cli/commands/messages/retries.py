@@ -20,7 +20,18 @@ from pipelines.cli.frame.call.opening import known_store_at
 from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.call.run import Run
 
-BRIEF = ("group", "topics", "messages", "dead_letters", "waiting", "unread", "consumed", "most_failures", "repeated")
+BRIEF = (
+    "group",
+    "topics",
+    "messages",
+    "dead_letters",
+    "waiting",
+    "unread",
+    "in_flight",
+    "consumed",
+    "most_failures",
+    "repeated",
+)
 COUNTERS = ("unknown",)
 """Shown where one is not 0."""
 MESSAGES_BRIEF = ("group", "topic", "queue_id", "queue_offset", "state", "failures", "last_failed_at", "reason")
@@ -45,7 +56,8 @@ def retries(
 
     A row for each group, or with --messages for each message: the topic, queue and offset it was sent to, first and
     last failure, and its state: dead_letter; waiting for its next retry; unread, in the retry topic; consumed, the
-    group's offset there is past it and it was not given back again. A failure's time is when the broker stored the
+    group's offset there is past it and it was not given back again; in_flight, popped and not acknowledged. Of a retry
+    that is popped its acknowledgement tells that it is consumed. A failure's time is when the broker stored the
     copy. `repeated` counts copies that the log has twice. Reads the whole log, twice where a message was given back.
 
     Example: `rocketlens retries /data/store --group CG_orders --messages --dead --format table`
@@ -55,7 +67,8 @@ def retries(
 
     opened, known = known_store_at(run, store, broker)
     kept = offsets_if_any(run, opened, offsets, "what is consumed is unknown")
-    answer = RetryAnswer.of(opened, known, None if kept is None else kept.offsets)
+    stored = None if kept is None else kept.offsets
+    answer = RetryAnswer.of(opened, known, stored).with_pops(known, stored, run.damage)
     batches = answer.batches(group=wanted.group, topic=wanted.topic, dead=dead)
     if messages:
         emit_batches_of(run, RETRY_CHAINS, batches, MESSAGES_BRIEF)
