@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jupytext
-from nbclient import NotebookClient
-
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_SECONDS = 300
 
@@ -41,6 +38,9 @@ class Told:
 
 def run_notebook(name: str) -> Told:
     """Run `notebooks/NAME.py` in this process's environment. Raises CellExecutionError with the cell's own error."""
+    import jupytext  # here, since it takes a second, and every worker of a test run collects every test
+    from nbclient import NotebookClient
+
     notebook = jupytext.read(NOTEBOOKS / f"{name}.py")
     NotebookClient(notebook, timeout=CELL_SECONDS, kernel_name="python3").execute()
     return Told([output for cell in notebook.cells for output in cell.get("outputs", [])])
