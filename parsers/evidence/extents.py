@@ -9,6 +9,7 @@ from pathlib import Path
 
 from parsers.damage.errors import UnreadableFile
 from parsers.evidence.mapped import open_evidence
+from parsers.evidence.supplied import supply_of
 
 MOST_EXTENTS = 4096
 
@@ -16,10 +17,12 @@ MOST_EXTENTS = 4096
 def data_end(path: Path) -> int:
     """A position after which every byte of the file is zero, without reading any: where its last hole starts.
 
-    The file's size where it does not end in a hole, or where it is in very many pieces.
+    The file's size where it does not end in a hole, where it is in very many pieces, or where its bytes are elsewhere.
     Raises UnreadableFile where the system refuses the file.
     """
     try:
+        if supply_of(path) is not None:
+            return path.stat().st_size
         with open_evidence(path) as file:
             size, end = file.seek(0, os.SEEK_END), 0
             for _ in range(MOST_EXTENTS):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.damage.errors import UnreadableFile
+from parsers.evidence.supplied import supply_of
 from parsers.layouts.fastjson import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -41,7 +42,20 @@ def open_descriptor(path: Path | str) -> int:
 
     Raises OSError, ValueError.
     """
+    if (supply := supply_of(path)) is not None:
+        supply.fill(Path(path))
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_at(path: Path, at: int, most: int) -> bytes:
+    """Some bytes of a file from a position on, fewer where it ends. Raises OSError, ValueError."""
+    if (supply := supply_of(path)) is not None:
+        return bytes(supply.mapped(path)[at : at + most])
+    file = open_descriptor(path)
+    try:
+        return os.pread(file, most, at)
+    finally:
+        os.close(file)
 
 
 def read_small(path: Path, most: int) -> bytes:
@@ -65,6 +79,8 @@ def map_file(path: Path) -> memoryview:
     a folder, a loop of links), so that one closed file becomes a `Damage` row and the others are still read.
     """
     try:
+        if (supply := supply_of(path)) is not None:
+            return supply.mapped(path)
         with open_evidence(path) as file:
             size = file.seek(0, 2)
             if size == 0:

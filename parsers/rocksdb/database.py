@@ -18,6 +18,7 @@ from weakref import finalize
 
 from parsers.damage.errors import CorruptRecord, StoreFormatError, UnreadableFile, UnsupportedVersion
 from parsers.evidence.guard import scratch_folder
+from parsers.evidence.supplied import supply_of
 from parsers.store.places import is_rocksdb_file
 
 if TYPE_CHECKING:
@@ -154,6 +155,8 @@ class Database:
 def _links(folder: Path) -> Path:
     """A new folder with a link to each file of the database but its lock; whatever is no file is left out."""
     try:
+        if (supply := supply_of(folder)) is not None:
+            supply.fill(folder)
         found = [path for path in folder.iterdir() if is_rocksdb_file(path.name) and path.name != "LOCK"]
         files = [path.absolute() for path in found if path.is_file()]
     except OSError as refused:

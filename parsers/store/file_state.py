@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from parsers.damage.errors import StoreFormatError, UnreadableFile
 from parsers.evidence.mapped import open_descriptor
+from parsers.evidence.supplied import supply_of
 from parsers.store.places import is_rocksdb_file
 from parsers.store.store_file import StoreFile
 
@@ -61,6 +62,9 @@ def _state(file: StoreFile, written_until: int | None) -> FileState:
     try:
         if file.kind == "rocksdb":
             return _of_database(file)
+        if supply_of(file.path) is not None:  # its bytes are those that were listed, or none
+            told = file.path.stat()
+            return FileState(told.st_size, told.st_mtime_ns, told.st_ino, told.st_size, 0)
         place = open_descriptor(file.path)
         try:
             seen = os.fstat(place)

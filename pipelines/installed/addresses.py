@@ -14,9 +14,14 @@ def is_address(place: str | Path) -> bool:
     return ADDRESS.match(str(place)) is not None
 
 
+def written_address(place: Path) -> str:
+    """The address that became a path, of which a path library left one slash."""
+    return str(place).replace(":/", "://", 1)
+
+
 def why_refused(place: str | Path) -> str:
     """The sentence for an address in place of a folder or file."""
     return (
-        f"{str(place)!r}: only folders and files of this machine are read and written, no addresses; the path "
-        "of [lake] alone may be one of an object store"
+        f"{str(place)!r}: only folders and files of this machine are read and written here, no addresses; the path of "
+        "[lake], and a store that a command is asked about, may be one of an object store"
     )

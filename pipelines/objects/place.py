@@ -152,11 +152,16 @@ class ObjectPlace:
             return bytes(obstore.get(self._store, self.key).bytes())
 
     def read_range(self, begin: int, end: int) -> bytes:
-        """The bytes [begin, end), and no others."""
+        """The bytes [begin, end), and no others; of the very content that was told of, where a listing told of one."""
         import obstore
 
+        if end <= begin:
+            return b""
         with self._asked():
-            return bytes(obstore.get_range(self._store, self.key, start=begin, end=end)) if end > begin else b""
+            if self.told is None:
+                return bytes(obstore.get_range(self._store, self.key, start=begin, end=end))
+            options: Any = {"range": (begin, end), "if_match": self.told.e_tag}
+            return bytes(obstore.get(self._store, self.key, options=options).bytes())
 
     def read_text(self, encoding: str = "utf-8") -> str:
         return self.read_bytes().decode(encoding)
@@ -242,12 +247,14 @@ class ObjectPlace:
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """Raise FileNotFoundError or StoreRefused for what the server's library raises."""
-        from obstore.exceptions import BaseError
+        from obstore.exceptions import BaseError, PreconditionError
 
         try:
             yield
         except FileNotFoundError as missing:
             raise FileNotFoundError(errno.ENOENT, "is not there", str(self)) from missing
+        except PreconditionError as other:
+            raise StoreRefused(errno.ESTALE, "was written anew meanwhile", str(self)) from other
         except BaseError as refused:
             raise StoreRefused(errno.EIO, said_by_server(str(refused)), str(self)) from refused
         except (OSError, ValueError) as refused:

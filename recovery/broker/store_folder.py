@@ -13,7 +13,7 @@ from typing import Self
 
 from parsers.checkpoints.epochs import EPOCH_FILE, EpochsRead, load_epochs
 from parsers.damage.errors import StoreFormatError, UnsupportedVersion
-from parsers.evidence.mapped import map_file, open_evidence
+from parsers.evidence.mapped import map_file, read_at
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
 from parsers.store.places import BACKUP, DATA_FOLDER, DLEDGER_FOLDER, QUEUE_DATABASES
@@ -309,7 +309,6 @@ def _entry(found: os.DirEntry[str]) -> Entry:
 
 def _read_small(path: Path) -> bytes | None:
     try:
-        with open_evidence(path) as file:
-            return file.read(1 << 20) or b""
+        return read_at(path, 0, 1 << 20)
     except OSError:
         return None

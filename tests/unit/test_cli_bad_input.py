@@ -61,7 +61,7 @@ def test_an_address_is_no_folder_of_this_machine(store: Path, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
     for words in (
-        ("verify", "s3://bucket/store"),
+        ("init", "s3://bucket/store"),
         ("compare", store, "hdfs://name/store"),
         ("rebuild", store, "--to", "abfs://box@host/out"),
         ("verify", store, "--out", "gs://bucket/findings.jsonl"),
@@ -69,7 +69,7 @@ def test_an_address_is_no_folder_of_this_machine(store: Path, tmp_path: Path, mo
     ):
         called = call(*words)
         assert called.code == 2, called.err
-        assert "only folders and files of this machine are read and written, no addresses" in called.err
+        assert "only folders and files of this machine are read and written here, no addresses" in called.err
     with pytest.raises(RocketlensError, match="no addresses"):
         rl.store(store).rebuild("s3://bucket/out")
     assert sorted(tmp_path.iterdir()) == before

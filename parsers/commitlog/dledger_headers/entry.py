@@ -20,7 +20,7 @@ from parsers.commitlog.dledger_headers.layout import (
 )
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.damage.errors import CorruptRecord, NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
-from parsers.evidence.mapped import open_evidence
+from parsers.evidence.mapped import read_at
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import Bytes
 from parsers.kernels.numba_cache import cached_njit
@@ -75,8 +75,7 @@ def new_header(body_size: int, *, entry_index: int, position: int, term: int = 0
 def begins_with_entry(path: Path) -> bool:
     """Whether a file, wherever it lies, begins as a file of a DLedger log does: an entry, and in it a message."""
     try:
-        with open_evidence(path) as file:
-            start = file.read(HEADER_SIZE + RECORD_START.size) or b""
+        start = read_at(path, 0, HEADER_SIZE + RECORD_START.size)
         magic = RECORD_START.unpack(start, HEADER_SIZE)["magic_code"]
         return decode_header(start).magic == MAGIC_ENTRY and magic in (MAGIC_V1, MAGIC_V2)
     except (OSError, TruncatedRecord):

@@ -23,7 +23,8 @@ from parsers.commitlog.compiled.resync import (
 from parsers.commitlog.compiled.shape import AT_MAGIC, is_blank, own_offset, shape_of
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
-from parsers.evidence.mapped import map_file, open_evidence, release_pages, require_whole
+from parsers.evidence.mapped import map_file, open_evidence, read_at, release_pages, require_whole
+from parsers.evidence.supplied import supply_of
 from parsers.kernels.blocks import Bytes
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import StoreFile
@@ -159,6 +160,8 @@ class LogFile:
 
     def _next_data(self, at: int) -> int:
         """Where the next bytes are that the file system holds, from `at` on: the rest of a hole is not read."""
+        if supply_of(self.path) is not None:
+            return at
         try:
             with open_evidence(self.path) as file:
                 return min(max(at, os.lseek(file.fileno(), at, os.SEEK_DATA)), self.size)
@@ -190,8 +193,7 @@ def _base_from_records(file: StoreFile, view: memoryview) -> int:
 def _begins_with_record(path: Path) -> bool:
     """A file of the log is there and begins with a record: a pre-allocated one is all zero."""
     try:
-        with open_evidence(path) as file:
-            start = file.read(RECORD_START.size) or b""
+        start = read_at(path, 0, RECORD_START.size)
     except OSError:
         return False
     return any(start[AT_MAGIC:])

@@ -6,6 +6,21 @@ import os
 import sys
 import textwrap
 
+_shown: dict[str, str] = {}
+"""What is shown in place of the folder that stands for a store elsewhere."""
+
+
+def show_as(folder: str, address: str) -> None:
+    """From now on let a store be named by its address, wherever the folder that stands for it is named."""
+    _shown[folder] = address
+
+
+def as_named(text: str) -> str:
+    """The text, with each store named as the user named it."""
+    for folder, address in _shown.items():
+        text = text.replace(folder, address)
+    return text
+
 
 def visible(text: str) -> str:
     """The text with everything that does not print, control characters and turns of direction, as an escape."""
@@ -16,7 +31,7 @@ def visible(text: str) -> str:
 
 def say(sentence: str) -> None:
     """One line on stderr; on a terminal as many as it needs, broken between words."""
-    line = f"rocketlens: {visible(sentence)}"
+    line = f"rocketlens: {visible(as_named(sentence))}"
     print(
         wrapped(line, max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)) if sys.stderr.isatty() else line,
         file=sys.stderr,

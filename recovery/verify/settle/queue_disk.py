@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import numpy as np
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.extents import data_end
-from parsers.evidence.mapped import map_file, open_descriptor, release_pages
+from parsers.evidence.mapped import map_file, read_at, release_pages
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import LONG_MAX, LONG_MIN
@@ -52,15 +51,9 @@ class FileUnits(NamedTuple):
         None where the system refuses the file by now, or it has become shorter.
         """
         try:
-            file = open_descriptor(self.path)
+            told = read_at(self.path, (self.before + queue_offset - self.first) * UNIT, UNIT)
         except (OSError, ValueError):
             return None
-        try:
-            told = os.pread(file, UNIT, (self.before + queue_offset - self.first) * UNIT)
-        except OSError:
-            return None
-        finally:
-            os.close(file)
         if len(told) < UNIT:
             return None
         unit = CQ_UNIT.unpack(told)

@@ -15,6 +15,7 @@ from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.visible import as_named
 
 if TYPE_CHECKING:
     from parsers.store.store import Store
@@ -53,7 +54,7 @@ def verify(
     """
     from pipelines.cli.frame.call.alerting import alerting, trouble_of_finding
 
-    with alerting(run, os.path.realpath(store), _webhook(run, store) if alert else None) as troubles:
+    with alerting(run, as_named(os.path.realpath(store)), _webhook(run, store) if alert else None) as troubles:
         troubles += map(trouble_of_finding, _verified(run, store, broker, logs, deep=deep, explained=explained))
 
 

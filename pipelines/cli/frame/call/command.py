@@ -14,6 +14,7 @@ import typer
 from pipelines.cli.frame.asked.bundles import Body, arguments_of, options_of, signed, single_options
 from pipelines.cli.frame.asked.options import LAKE, ROWS, SHARED, Answer, OutputOptions
 from pipelines.cli.frame.asked.typer_classes import Command
+from pipelines.cli.frame.call.addressed import stores_here
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.start import allow_everything
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
@@ -49,7 +50,7 @@ def _with_shared_options(body: Body, name: str, panel: str | None, answer: Answe
         if panel == LAKE:
             allow_everything()
         options = OutputOptions(**{each: given.pop(each) for each in SHARED}).over(ctx.obj or OutputOptions())
-        code = carry_out(Run(options), carried_out, given)
+        code = carry_out(Run(options), carried_out, given, takes_addresses=panel != LAKE)
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 
@@ -75,12 +76,16 @@ def _hidden(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(annotation=Annotated[kind, option])
 
 
-def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
-    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
+def carry_out(run: Run, body: Body, given: dict[str, Any], *, takes_addresses: bool = True) -> int:
+    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code.
+
+    `takes_addresses`: its stores may be at addresses; a command of the lake names its stores to others.
+    """
     try:
         refuse_no_text(given)
-        refuse_addresses({**given, "out": run.options.out})
-        with run:
+        with run, stores_here(given if takes_addresses else {}) as here:
+            given = {**given, **here}
+            refuse_addresses({**given, "out": run.options.out})
             for path in _paths({name: value for name, value in given.items() if name not in WRITTEN}):
                 run.reads(path)
             body(run, **given)

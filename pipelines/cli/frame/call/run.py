@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from parsers.evidence.guard import EvidenceGuard, NewFile
 from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
-from pipelines.cli.frame.visible import say, visible
+from pipelines.cli.frame.visible import as_named, say, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,7 +145,7 @@ class Run:
         """Plain text, line by line as it comes."""
         out = self.output()
         for line in lines:
-            out.write(f"{visible(line)}\n".encode())
+            out.write(f"{visible(as_named(line))}\n".encode())
 
     def print(self, renderable: Any) -> None:
         """Show text or a rich renderable to a person, on the output."""

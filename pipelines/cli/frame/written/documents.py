@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from pipelines.cli.frame.visible import as_named
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -47,4 +49,4 @@ def write_documents(documents: Iterable[dict[str, Any]], out: BinaryIO, *, inden
 
 def _json(document: dict[str, Any], indented: bool, *, ascii_only: bool) -> str:
     indent, separators = (2, None) if indented else (None, (",", ":"))
-    return json.dumps(document, ensure_ascii=ascii_only, indent=indent, separators=separators)
+    return as_named(json.dumps(document, ensure_ascii=ascii_only, indent=indent, separators=separators))

@@ -1,0 +1,54 @@
+"""Stores at addresses among the arguments of a command: `rocketlens queues s3://bucket/store`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.visible import show_as
+from pipelines.installed.addresses import is_address, written_address
+from pipelines.installed.extras import OBJECTS, need
+from pipelines.objects.protocols import scheme_of
+
+STORES = ("store", "stores", "source")
+"""The arguments that name stores."""
+
+
+@contextmanager
+def stores_here(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The arguments, with a folder in place of each address of a store; what is said of the folder names the address.
+
+    Addresses of other protocols stay, to be refused.
+
+    Raises:
+        WrongUsage: what looks like an address of these protocols is none.
+        OSError: the server refuses; or this system cannot do that.
+    """
+    folders, changed = dict[str, Path](), dict[str, Any]()
+    with ExitStack() as open_views:
+
+        def here(place: Path) -> Path:
+            address = written_address(place)
+            if not is_address(place) or scheme_of(address) is None:
+                return place
+            need(*OBJECTS)
+            from pipelines.objects.view import viewed
+
+            if address not in folders:
+                try:
+                    folders[address] = open_views.enter_context(viewed(address))
+                except ValueError as wrong:
+                    raise WrongUsage(str(wrong)) from wrong
+                show_as(str(folders[address]), address)
+            return folders[address]
+
+        for name in STORES:
+            value = given.get(name)
+            if isinstance(value, Path):
+                changed[name] = here(value)
+            elif isinstance(value, list):
+                changed[name] = [here(each) for each in value]
+        yield {**given, **changed}

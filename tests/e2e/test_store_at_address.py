@@ -1,0 +1,174 @@
+"""A store at s3:// answers as the same store in a folder, and of it only what is touched is fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("obstore", reason="the extra `objects` is not installed")
+
+from pipelines.objects.pager import BLOCK
+from pipelines.objects.place import ObjectPlace
+from pipelines.objects.storage import Storage
+from tests.lake_faults.world import World
+from tests.support.s3_server import WELL, Environ, S3Server, s3_server
+
+CALLED = """
+import json, sys
+from tests.support.cli import call
+for line in sys.stdin:
+    told = call(*json.loads(line))
+    print(json.dumps([told.code, told.out.decode(), told.err]), flush=True)
+"""
+COMMANDS = [
+    ("queues",),
+    ("find", "--topic", "OrderTopic0", "--key", "cAaAa"),
+    ("offset-at", "--topic", "OrderTopic0", "--queue", "0", "--at", "2026-11-21T15:14:00Z"),
+    ("verify",),
+    ("forecast",),
+    ("lag",),
+    ("topics",),
+    ("delays",),
+    ("retries",),
+    ("ledger",),
+    ("dump", "index", "--limit", "40"),
+    ("dump", "consumequeue"),
+    ("dump", "commitlog", "--topic", "OrderTopic1", "--tail", "20"),
+]
+
+
+@dataclass
+class Reader:
+    """A process that runs commands: the server's is another one, since whoever touches a page holds its own up."""
+
+    s3: S3Server
+    store: Path
+    address: str
+    process: subprocess.Popen[str]
+
+    def call(self, *arguments: object) -> tuple[int, str, str]:
+        """Exit code, output and messages."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([str(each) for each in arguments]) + "\n")
+        self.process.stdin.flush()
+        code, out, err = json.loads(self.process.stdout.readline())
+        return code, out, err
+
+    def fetched(self) -> dict[str, int]:
+        """Bytes that were asked for, by the object's place in the store."""
+        found = dict[str, int]()
+        for _, path, wanted in self.s3.asked:
+            if wanted is not None:
+                first, last = wanted.removeprefix("bytes=").split("-")
+                name = path.partition("/stores/one/")[2]
+                found[name] = found.get(name, 0) + int(last) - int(first) + 1
+        return found
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    world, root = World.make(tmp_path_factory.mktemp("world")), tmp_path_factory.mktemp("scratch")
+    world.move_to("late")
+    store = world.store("a")
+    with s3_server() as s3, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TMPDIR", str(root))
+        bucket = ObjectPlace.of(f"{s3.bucket('box')}/stores/one", Storage())
+        for file in [each for each in store.rglob("*") if each.is_file()]:
+            place = bucket / file.relative_to(store).as_posix()
+            place.write_bytes(file.read_bytes())
+            os.utime(file, (place.stat().st_mtime,) * 2)  # an object's time is that of its upload
+        command = [sys.executable, "-c", CALLED]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            yield Reader(s3, store, str(bucket), process)
+            assert process.stdin is not None
+            process.stdin.close()
+        assert list(root.iterdir()) == [], "nothing stays behind"
+
+
+@pytest.fixture(autouse=True)
+def well(reader: Reader) -> Iterator[None]:
+    reader.s3.asked.clear()
+    yield
+    reader.s3.fault = lambda environ: WELL
+
+
+def placed(command: Sequence[str], store: object) -> list[object]:
+    """A command with its store named where stores are named."""
+    names = 2 if command[0] == "dump" else 1
+    return [*command[:names], store, *command[names:]]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_it_answers_as_a_folder(reader: Reader, command: Sequence[str]) -> None:
+    here = reader.call(*placed(command, reader.store))
+    there = reader.call(*placed(command, reader.address))
+    assert there == (here[0], here[1], here[2].replace(str(reader.store), reader.address))
+    assert here[0] in (0, 1, 3)
+
+
+def test_a_message_is_found_with_a_few_blocks(reader: Reader) -> None:
+    code, out, _ = reader.call("dump", "commitlog", reader.address, "--limit", "1", "--format", "jsonl")
+    assert code == 0
+    message_id = json.loads(out)["message_id"]
+    reader.s3.asked.clear()
+    assert reader.call("find", reader.address, "--message-id", message_id)[0] == 0
+    of_queues = {name: size for name, size in reader.fetched().items() if name.startswith("consumequeue/")}
+    assert sum(of_queues.values()) <= 2 * BLOCK * len(of_queues)
+    whole = sum(file.stat().st_size for file in reader.store.rglob("*") if file.is_file())
+    assert sum(reader.fetched().values()) < whole
+
+
+def test_nothing_is_fetched_twice(reader: Reader) -> None:
+    assert reader.call("verify", reader.address)[0] == 1
+    fetched = reader.fetched()
+    assert fetched == {name: (reader.store / name).stat().st_size for name in fetched}
+
+
+def test_two_at_one_address(reader: Reader) -> None:
+    code, out, _ = reader.call("compare", reader.address, reader.address)
+    assert code == 0
+    assert {each["store"] for each in json.loads(out)["replicas"]} == {reader.address}
+
+
+def refuses_the_log(environ: Environ) -> str | None:
+    return "500 Internal Server Error" if "/commitlog/" in environ["PATH_INFO"] else WELL
+
+
+def was_replaced(environ: Environ) -> str | None:
+    """As of an object that is another one now: a range is asked for on condition that it is not."""
+    asks = "/commitlog/" in environ["PATH_INFO"] and "HTTP_IF_MATCH" in environ
+    return "412 Precondition Failed" if asks else WELL
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [(refuses_the_log, "answers 500 Internal Server Error"), (was_replaced, "was written anew meanwhile")],
+)
+def test_what_is_refused_ends_the_command(
+    reader: Reader, tmp_path: Path, fault: Callable[[Environ], str | None], told: str
+) -> None:
+    reader.s3.fault = fault
+    code, out, err = reader.call("dump", "commitlog", reader.address, "--out", tmp_path / "rows.jsonl")
+    assert (code, out) == (3, "")
+    assert err.startswith(f"rocketlens: {reader.address}/commitlog/0")
+    assert err.endswith(f"{told}\n")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_store(reader: Reader) -> None:
+    code, _, err = reader.call("verify", "s3://box/stores/two")
+    assert code == 3
+    assert err == "rocketlens: s3://box/stores/two: nothing is there; an address names the root of a store\n"
+    code, _, err = reader.call("verify", "gs://box/stores/one")
+    assert code == 2
+    assert "no addresses" in err
+    assert reader.call("report", reader.address)[0] == 2
