@@ -62,6 +62,8 @@ def query_over(query: str, tables: Mapping[str, Rows]) -> Rows:
     """Ask DuckDB, in memory. Raises RocketlensError."""
     import duckdb
 
+    from pipelines.lake.catalog import said_by
+
     with duckdb.connect(config={"enable_external_access": "false"}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         for name, rows in tables.items():
@@ -69,7 +71,7 @@ def query_over(query: str, tables: Mapping[str, Rows]) -> Rows:
         try:
             return Rows(connection.sql(query).to_arrow_table())
         except duckdb.Error as wrong:
-            raise RocketlensError(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+            raise RocketlensError(said_by(wrong)) from wrong
 
 
 def configured_lake(config: Path | None) -> Lake:

@@ -119,7 +119,8 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     """A read-only connection to the published catalogue, times in UTC. Raises NoCatalog before the first ingest.
 
     It reaches no file but those of the catalogue's views, no network and no extension, and its configuration is locked;
-    `ask` sees to it that those files are only read.
+    `ask` sees to it that those files are only read. Connections of a process that are open at a time share one
+    instance of DuckDB, and with it what the first of them was confined to.
 
     Args:
         unsafe: restrict DuckDB in nothing; it may write files, too.
@@ -127,11 +128,18 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     if not lake.catalog.exists():
         raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` first")
     connection = duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True)
+    if not unsafe and _is_confined(connection):
+        return connection
     read_parts(connection, lake.root)
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
     if not unsafe:
         _confine(connection)
     return connection
+
+
+def _is_confined(connection: duckdb.DuckDBPyConnection) -> bool:
+    (is_locked,) = connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0]
+    return bool(is_locked)
 
 
 def published_files(lake: Lake) -> set[str]:
@@ -186,8 +194,16 @@ def asked_by(name: str) -> str:
 
 
 def question_named(sql: str) -> str:
-    """The SQL of a question for its name; other SQL as it is."""
-    return question(sql) if sql in question_names() else sql
+    """The SQL of a question for its name; another word alone names a table, or nothing; other SQL as it is."""
+    if sql in question_names():
+        return question(sql)
+    return f'FROM "{sql}"' if sql.isidentifier() else sql
+
+
+def said_by(error: duckdb.Error) -> str:
+    """What DuckDB says of a question, in one line: without the place in it, which is drawn below its text."""
+    sentence = str(error).partition("\n\nLINE ")[0]
+    return f"DuckDB: {' '.join(sentence.split())}"
 
 
 def question(name: str) -> str:

@@ -6,6 +6,7 @@ import resource
 import shutil
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -58,6 +59,25 @@ def test_a_catalogue_is_published_again_when_only_questions_change(
     publish(lake)
     with catalog.open_catalog(lake) as published:
         assert published.sql("SELECT n FROM new_one").fetchall() == [(1,)]
+
+
+def test_a_question_is_answered_after_one_that_failed(config: Path) -> None:
+    """A notebook keeps the last error, and with it DuckDB: every later question failed for the locked configuration."""
+    lake = rl.lake()
+    with pytest.raises(rl.RocketlensError) as kept:
+        lake.sql("SELECT 1 FRM checkpoints")
+    assert lake.sql("checkpoints")["broker"] == ["a"]
+    del kept
+
+
+def test_connections_that_are_open_at_a_time_are_confined_alike(config: Path) -> None:
+    lake = Lake(config / "la'ke")
+    with catalog.open_catalog(lake) as one, catalog.open_catalog(lake) as other:
+        for connection in (one, other):
+            assert connection.sql("SELECT current_setting('TimeZone')").fetchall() == [("UTC",)]
+            assert connection.sql("SELECT broker FROM checkpoints").fetchall() == [("a",)]
+            with pytest.raises(duckdb.PermissionException):
+                connection.sql(f"SELECT * FROM '{config / 'secret.csv'}'")
 
 
 def stored(config: Path) -> Path:

@@ -142,7 +142,8 @@ def test_what_is_not_read_comes_with_the_rows(tmp_path: Path) -> None:
         (lambda: rl.store(STORE).messages(columns=["topc"]), "no column topc here"),
         (lambda: rl.replay("rocketlens.toml"), "no broker log"),
         (lambda: rl.lake("none.toml"), "no such file"),
-        (lambda: rl.lake().sql("SELEC"), "DuckDB: "),
+        (lambda: rl.lake().sql("SELECT 1 FRM lag"), r'DuckDB: .* near "lag"$'),
+        (lambda: rl.lake().sql("lag_by_grup"), "Table with name lag_by_grup does not exist"),
         (lambda: rl.replay(rl.bundle("orders-cluster")).at("noon"), "noon"),
     ],
 )

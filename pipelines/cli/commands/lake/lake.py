@@ -159,7 +159,9 @@ def _tell_verdicts(run: Run, told: Sequence[BrokerVerdict]) -> None:
 
 def sql(
     run: Run,
-    query: Annotated[str, typer.Argument(metavar="SELECT…", help="SQL of DuckDB, or the name of a stored question.")],
+    query: Annotated[
+        str, typer.Argument(metavar="SELECT…", help="SQL of DuckDB, or the name of a stored question or a table.")
+    ],
     config_file: ConfigFile = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Let DuckDB reach files, network and extensions, and write files.")
@@ -173,23 +175,23 @@ def sql(
     """
     import duckdb
 
-    from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, question_named
+    from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, question_named, said_by
     from pipelines.objects.both import require_served
 
     try:
-        connection = open_catalog(lake_of(run, config_file), unsafe=unsafe)
-        answer = connection.sql(question_named(query)) if unsafe else ask(connection, query)
-        if answer is not None:
-            reader = answer.to_arrow_reader(4096)
-            schema = _with_names_apart(reader.schema)
-            run.emit(schema, (batch.rename_columns(schema.names) for batch in reader))
+        with open_catalog(lake_of(run, config_file), unsafe=unsafe) as connection:
+            answer = connection.sql(question_named(query)) if unsafe else ask(connection, query)
+            if answer is not None:
+                reader = answer.to_arrow_reader(4096)
+                schema = _with_names_apart(reader.schema)
+                run.emit(schema, (batch.rename_columns(schema.names) for batch in reader))
     except NoCatalog as missing:
         raise Unreadable(str(missing)) from missing
     except NotReading as refused:
         raise WrongUsage(str(refused)) from refused
     except duckdb.Error as wrong:
         require_served(wrong)
-        raise WrongUsage(f"DuckDB: {' '.join(str(wrong).split())}") from wrong
+        raise WrongUsage(said_by(wrong)) from wrong
 
 
 def _with_names_apart(schema: pa.Schema) -> pa.Schema:
