@@ -124,7 +124,8 @@ class BrokerVerdict:
 
     def _lag(self) -> str:
         known = None if self.messages_behind is None else f"{self.messages_behind:,} messages behind"
-        return ", ".join(filter(None, (known, self.unknown_queues))) or "lag unknown"
+        why = "" if self.findings is None else ": no offsets of groups were found"
+        return ", ".join(filter(None, (known, self.unknown_queues))) or f"lag unknown{why}"
 
 
 def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:

@@ -58,7 +58,8 @@ def test_each_broker_has_a_verdict(lake: Lake) -> None:
     first, second, unread = verdicts_of(lake, Sources(lake.root, brokers))
     assert first.sentence() == (
         "a: 2 findings, worst critical body_crc_wrong (commitlog/0); a start would lose 3 messages, "
-        "1 message missing in the index; lag unknown; next: `rocketlens verify '/data/a x'`"
+        "1 message missing in the index; lag unknown: no offsets of groups were found; "
+        "next: `rocketlens verify '/data/a x'`"
     )
     assert second.sentence() == (
         "b: its files agree; a start loses nothing; 5 messages behind, 1 queue unknown; "
