@@ -15,7 +15,7 @@ from rebalance.readers.logs.lines.boost import boost_line
 LOG_NAME = re.compile(r"^(?P<stem>.+?)(?:[._-]\d[\dT._-]*)?\.log(?:[.-]\d[\d.-]*)?(?:\.gz)?$")
 """`broker.log`, `broker.1.log.gz`, `rocketmq_client_log-2026-11-21-3.log`, `broker.log.2`: one log, one stem."""
 DATED = re.compile(rb'^(?:time=")?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,4})')
-BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "remoting"}
+BROKER_STEMS = {"broker", "broker_default", "lock", "filter", "pop", "remoting"}
 CLIENT_STEMS = {"rocketmq_client", "rocketmq_client_log", "rocketmq-client", "tools", "tools_default"}
 NO_NAME_FOR_A_BROKER = {"logs", "log", "rocketmqlogs", "otherdays", "other_days", ""}
 LINES_SNIFFED = 50

@@ -11,6 +11,8 @@ from parsers.values.topics import is_revive
 from recovery.fates.held_kernel import NONE, Longs
 from recovery.fates.pops import IN_FLIGHT, StorePops
 from recovery.fates.revive_log import WAITS_FOR
+from recovery.knowledge.inference import StoreKnowledge
+from recovery.rules.versions import BrokerVersion
 from recovery.scan.queue_rows import queue_rows
 
 
@@ -28,6 +30,14 @@ class ReviveQueue(NamedTuple):
     waiting: int
     oldest_due_ms: int | None
     unreadable: int
+
+
+SKIPS_WITHOUT_TIMERS = BrokerVersion(5, 1, 1)
+
+
+def skips_revival(known: StoreKnowledge) -> bool:
+    """Whether the broker revives nothing by its settings. PopReviveService#run @5.1.1 - 5.5.0."""
+    return known.version >= SKIPS_WITHOUT_TIMERS and not known.settings.timer_wheel_enable
 
 
 def revive_queues(answer: StorePops) -> list[ReviveQueue]:

@@ -32,7 +32,7 @@ from recovery.fates.pops import (
 )
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import WAITS_FOR
-from recovery.fates.revive_queues import revive_queues
+from recovery.fates.revive_queues import revive_queues, skips_revival
 from recovery.fates.stated_pops import POP_SOURCES
 from recovery.fates.states import PopSource
 from recovery.knowledge.inference import StoreKnowledge
@@ -55,6 +55,10 @@ PAST_IT = (
     "saved, or the offset was set by hand"
 )
 DAMAGED = "what became of it may be in the damaged bytes behind its checkpoint"
+NOT_REVIVED = (
+    "timerWheelEnable=false: the revive service skips every revive topic, and no message that is not acknowledged is "
+    "delivered again"
+)
 REVIVE_SCHEMA = pa.schema(
     {
         "topic": pa.string(),
@@ -90,9 +94,12 @@ class PopAnswer:
         """Read the log, and once more for the messages themselves where any was popped; `topics`: see `pops`."""
         return cls(store, pops(store, knowledge, offsets, damage, topics))
 
-    def notes(self) -> Iterator[str]:
+    def notes(self, knowledge: StoreKnowledge) -> Iterator[str]:
         """What no row can tell."""
-        for queue in revive_queues(self.answer):
+        queues = revive_queues(self.answer)
+        if any(queue.checkpoints for queue in queues) and skips_revival(knowledge):
+            yield NOT_REVIVED
+        for queue in queues:
             if queue.unreadable:
                 yield (
                     f"{queue.topic} queue {queue.queue_id}: {queue.unreadable} bodies that are no checkpoint and no "

@@ -22,6 +22,7 @@ BEYOND_END = "beyond the queue's end"
 EMPTY = "the queue has no message"
 FORMER_LIFE = f"{BEYOND_END}: a number of a former life of the topic"
 EMPTY_OR_BEYOND = "the queue had no message, or the offset was beyond its end"
+NOT_FOUND = "a pop found no message at the stored offset: below the queue's minimum, or in a gap of its files"
 BELOW_MINIMUM = "below the queue's minimum: the messages were deleted"
 UNTOLD = "how much of the queue the group had read, an offset beyond its end does not tell"
 Move = tuple[str | None, str | None, int | None, int | None]
@@ -45,6 +46,7 @@ def corrections(record: OffsetRecord, moved: Iterable[MovedRecord]) -> Iterator[
         told = _told_of_queue(records, each)
         evidence = [each.evidence, *([told.evidence] if told else [])]
         yield _correction(each, each.line.queue_id, causes.of(each), evidence)
+    yield from map(_of_pop, record.of(LineKind.POP_CORRECTED))
     yield from map(_of_record, sorted(records.rest(), key=lambda told: told.stored_ms))
 
 
@@ -116,6 +118,12 @@ def _of_record(told: MovedRecord) -> OffsetEvent:
         reason=None if is_below else UNTOLD,
         evidence=told.evidence,
     )
+
+
+def _of_pop(each: Statement) -> OffsetEvent:
+    """A pop that began elsewhere: backward it was beyond the queue's end, forward no message was there."""
+    is_forward = (each.line.before or 0) < (each.line.after or 0)
+    return _correction(each, each.line.queue_id, (NOT_FOUND if is_forward else BEYOND_END, None), [each.evidence])
 
 
 def with_former_lives(corrected: Iterable[OffsetEvent], ends: Ends) -> Iterator[OffsetEvent]:

@@ -82,7 +82,7 @@ def pop(
     opened, known = known_store_at(run, store, broker)
     kept = offsets_if_any(run, opened, offsets, "what is revived is unknown")
     answer = PopAnswer.of(opened, known, None if kept is None else kept.offsets, run.damage)
-    for note in answer.notes():
+    for note in answer.notes(known):
         run.note(note)
     if shown.revive:
         rows = answer.revive_rows()

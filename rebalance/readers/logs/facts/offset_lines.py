@@ -25,6 +25,10 @@ _ILLEGAL = re.compile(
     r"(?: PullResult \[pullStatus=\w{1,64}+, nextBeginOffset=(-?[0-9]{1,18}+), )?"
 )
 
+_LOCK_KEY = re.compile(r"([^@]{1,512}+)@([^@]{1,512}+)@([0-9]{1,9})")
+"""topic@group@queueId (PopMessageProcessor#popMsgFromQueue)."""
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
 
 class LineKind(StrEnum):
     """What a line says."""
@@ -33,6 +37,7 @@ class LineKind(StrEnum):
     RESET_SENT = "reset_sent"
     RESET_DONE = "reset_done"
     CORRECTED = "corrected"
+    POP_CORRECTED = "pop_corrected"
     TOO_SMALL = "too_small"
     BEYOND_END = "beyond_end"
     EMPTY_QUEUE = "empty_queue"
@@ -89,6 +94,21 @@ def _corrected(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
     yield _line(event, LineKind.CORRECTED, **where, before=before, after=after)
 
 
+def _pop_corrected(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
+    """A pop that began elsewhere than at the group's stored offset, as the broker found no message there; 5.0.0-alpha
+    answers `null` where it has no queue."""
+    if (place := _LOCK_KEY.fullmatch(fields["lock_key"])) and _NUMBER.fullmatch(fields["answered"]):
+        where = {"topic": place[1], "group": place[2], "queue_id": int(place[3])}
+        told = {"before": int(fields["requested"]), "after": int(fields["answered"])}
+        yield _line(event, LineKind.POP_CORRECTED, **where, **told)
+
+
+def _pop_service_corrected(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
+    where = {"group": fields["group"], "topic": fields["topic"], "queue_id": int(fields["queue_id"])}
+    told = {"before": int(fields["requested"]), "after": int(fields["queue_offset"])}
+    yield _line(event, LineKind.POP_CORRECTED, **where, **told)
+
+
 def _too_small(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
     where = {"group": fields["group"], "topic": fields["topic"], "by": texts.address(fields["remote"])}
     before, after = int(fields["requested"]), int(fields["queue_offset"])
@@ -121,7 +141,7 @@ def _reset_requested(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
         group=fields["group"],
         topic=fields["topic"],
         by=texts.address(fields["remote"]),
-        timestamp_ms=int(timestamp) if re.fullmatch(r"-?[0-9]{1,18}", timestamp) else None,
+        timestamp_ms=int(timestamp) if _NUMBER.fullmatch(timestamp) else None,
     )
 
 
@@ -176,6 +196,8 @@ def _of_queue(event: LogEvent, kind: LineKind, mq: str, fields: Fields, **told: 
 
 _BUILDERS: dict[str, Callable[[LogEvent, Fields], Iterator[OffsetLine]]] = {
     "pull_corrected": _corrected,
+    "pop_offset_corrected": _pop_corrected,
+    "pop_service_offset_corrected": _pop_service_corrected,
     "pull_below_minimum": _too_small,
     "pull_beyond_end": _beyond_end,
     "pull_beyond_end_fixed": _beyond_end,

@@ -1,7 +1,7 @@
-"""What brokers write into broker.log about offsets that were reset, and pulls that they corrected.
+"""What brokers write into broker.log about offsets that were reset, and pulls that they corrected; of pops in pop.log.
 
 Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler), AdminBrokerProcessor, Broker2Client
-@4.4.0 - 5.3.3.
+@4.4.0 - 5.3.3; PopMessageProcessor, PopReviveService, PopBufferMergeService @5.0.0 - 5.5.0, PopConsumerService @5.3.3.
 """
 
 from __future__ import annotations
@@ -116,5 +116,22 @@ OFFSET_TEMPLATES = (
     _broker(
         "reset_refused", "WARN", "≥5.1.0", "Reset offset failed, topic does not exist. topic={topic}, group={group}"
     ),
+    _broker(
+        "pop_offset_corrected",
+        "WARN",
+        "≥5.0.0",
+        "Pop initial offset, because store is no correct, {lock_key}, {requested}->{answered}",
+        "OffsetLine",
+    ),
+    _broker(
+        "pop_service_offset_corrected",
+        "WARN",
+        "≥5.3.3",
+        "PopConsumerService getMessageAsync, initial offset because store is no correct, groupId={group}, "
+        "topicId={topic}, queueId={queue_id}, batchSize={count}, offset={requested}->{queue_offset}",
+        "OffsetLine",
+    ),
+    _broker("revive_skipped", "WARN", "≥5.1.1", "skip revive topic because timerWheelEnable is false"),
+    _broker("pop_buffer_scanned", "INFO", "≥5.0.0", "[PopBuffer]scan, {text}"),
     _broker("reset_of_nothing", "WARN", "≥5.1.0", "Reset offset aborted: no queues to reset"),
 )
