@@ -198,6 +198,13 @@ def test_a_place_that_cannot_be_written_is_wrong_usage(place: str, store: Path, 
     assert "cannot be written" in called.err
 
 
+def test_a_folder_that_is_not_there_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    """A report read and compared the whole store first."""
+    called = call("report", "no store", "--out", tmp_path / "nowhere" / "report.html")
+    assert called.code == 2
+    assert f"there is no folder {tmp_path / 'nowhere'}" in called.err
+
+
 def test_no_file_takes_the_place_of_a_device(store: Path, tmp_path: Path) -> None:
     device = tmp_path / "device"
     device.symlink_to("/dev/null")

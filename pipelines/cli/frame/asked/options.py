@@ -97,11 +97,15 @@ class OutputOptions:
     debug: DebugOption = False
 
     def refuse(self, answer: Answer, command: str) -> None:
-        """Raise WrongUsage for an option that means nothing to a command of this answer."""
+        """Raise WrongUsage for an option that means nothing to a command of this answer, and for a file to write in a
+        folder that is not there: before anything is read.
+        """
         given = [name for name in answer.without if getattr(self, name) is not None]
         if given:
             names = ", ".join(f"--{name.rstrip('_')}" for name in given)
             raise WrongUsage(f"{names}: not for `{command}`, which {answer.why}")
+        if self.out is not None and not self.out.parent.exists():
+            raise WrongUsage(f"--out {self.out}: cannot be written: there is no folder {self.out.parent}")
 
     def over(self, earlier: OutputOptions) -> OutputOptions:
         """These options, completed by those given before the command's name."""
