@@ -16,6 +16,7 @@ from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import QueueSummary, summarize_queue
 from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError
 from parsers.evidence.extents import data_end
+from parsers.evidence.mapped import read_at
 from parsers.rocksdb.queue_table import QueueTable
 from parsers.rocksdb.queue_units import queue_ends, summarize, units_to_batches
 from parsers.store.store_file import QueueKey, StoreFile
@@ -81,10 +82,10 @@ class FileQueue:
             place = queue_offset - (file.base_offset or 0) // CQ_UNIT.size
             if 0 <= place < file.size // CQ_UNIT.size:
                 try:
-                    physical_offset, msg_size, _ = units(file)[place].item()
-                except (StoreFormatError, IndexError):
+                    unit = CQ_UNIT.unpack(read_at(file.path, place * CQ_UNIT.size, CQ_UNIT.size))
+                except (StoreFormatError, OSError, ValueError):
                     return None
-                return Pointer(physical_offset, msg_size) if msg_size > 0 else None
+                return Pointer(unit["physical_offset"], unit["msg_size"]) if unit["msg_size"] > 0 else None
         return None
 
     def last_pointer(self) -> Pointer | None:

@@ -7,6 +7,7 @@ Source: IndexService#queryOffset, DefaultMessageStore#queryMessage, #lookMessage
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,15 +89,18 @@ class StoreQuery:
             end_ms=question.end_ms,
         )
 
-    def find_by_key(self, question: KeyQuestion, *, hash_only: bool = False) -> list[FoundMessage]:
+    def find_by_key(
+        self, question: KeyQuestion, *, hash_only: bool = False, offsets: Sequence[int] | None = None
+    ) -> list[FoundMessage]:
         """Messages that have the key (in KEYS, as UNIQ_KEY, or as tag `T#…`), in the order of the index: newest first.
 
         `hash_only`: keep those, too, whose index entry merely has the same hash; a broker hands them to its clients,
         which look at the keys themselves. Offsets that lead to no record are left out. Where none leads to one, a
         broker asks up to twice more, always the same: only the time of a record that it read narrows the question.
+        `offsets`: what `query_offsets` gave for this question, for a caller who has asked.
         """
         found: list[FoundMessage] = []
-        for physical_offset in self.query_offsets(question):
+        for physical_offset in self.query_offsets(question) if offsets is None else offsets:
             message = self._log.message(physical_offset)
             if message is not None:
                 by = _found_by(message, question)
@@ -105,9 +109,9 @@ class StoreQuery:
         self._tell_missed()
         return found
 
-    def find_by_unique_id(self, question: KeyQuestion) -> list[FoundMessage]:
+    def find_by_unique_id(self, question: KeyQuestion, offsets: Sequence[int] | None = None) -> list[FoundMessage]:
         """The messages whose UNIQ_KEY is the key, newest first: retries and commits share the first record's id."""
-        return [hit for hit in self.find_by_key(question) if hit.found_by == "unique_id"]
+        return [hit for hit in self.find_by_key(question, offsets=offsets) if hit.found_by == "unique_id"]
 
     def scan(self, question: KeyQuestion) -> list[FoundMessage]:
         """What `find_by_key` would give if every message were in the index: the log itself is read, newest first."""

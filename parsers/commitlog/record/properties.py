@@ -26,9 +26,11 @@ Pairs = list[tuple[str, str]]
 
 def decode_properties(stored: bytes | memoryview, rule: PropertyRule = "first_separator") -> Pairs:
     """The pairs that the broker of that rule reads, in stored order, duplicates kept (the map keeps the last)."""
-    decode = _first_separator if rule == "first_separator" else _split
-    entries = (decode(entry) for entry in java.decode_utf8(stored).split(PROPERTY_SEPARATOR))
-    return [pair for pair in entries if pair is not None]
+    entries = java.decode_utf8(stored).split(PROPERTY_SEPARATOR)
+    if rule == "split":
+        return [pair for pair in map(_split, entries) if pair is not None]
+    parted = (entry.partition(NAME_VALUE_SEPARATOR) for entry in entries)
+    return [(name, value) for name, _, value in parted if name and value]
 
 
 def encode_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: bool = True) -> bytes:
@@ -41,11 +43,6 @@ def encode_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: b
 def last_value(pairs: Pairs, name: str) -> str | None:
     """What the broker's map holds under `name`: the last of several, None without one."""
     return next((value for found, value in reversed(pairs) if found == name), None)
-
-
-def _first_separator(entry: str) -> tuple[str, str] | None:
-    name, separator, value = entry.partition(NAME_VALUE_SEPARATOR)
-    return (name, value) if separator and name and value else None
 
 
 def _split(entry: str) -> tuple[str, str] | None:

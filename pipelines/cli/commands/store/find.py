@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parsers.commitlog.record.properties import last_value
 from parsers.values.java import INT_MAX
 from pipelines.answers.instants import parse_broker_instant
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
@@ -116,7 +117,7 @@ def find(
     if asked.topic is None and asked.message_id is None:
         raise WrongUsage("find: --topic is missing; a key is looked up together with its topic")
     try:
-        found = _looked_up(store_query, question, how)
+        found, _ = _looked_up(store_query, question, how)
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
     run.emit_rows(_found_schema(), (_row(store_query, hit) for hit in found), brief=BRIEF)
@@ -144,9 +145,15 @@ def _tell_of_uncovered(run: Run, store: Path, asked: StoreQuery, topic: str | No
     )
 
 
-def _looked_up(asked: StoreQuery, question: Question, how: SearchOptions) -> list[FoundMessage]:
-    """Raises ValueError for a question that does not name one thing to look for."""
-    return _scanned(asked, question) if how.scan else _found(asked, question, how.hash_only)
+def _looked_up(asked: StoreQuery, question: Question, how: SearchOptions) -> tuple[list[FoundMessage], list[int]]:
+    """What is found, and the physical offsets that were looked at.
+
+    Raises ValueError for a question that does not name one thing to look for.
+    """
+    if not how.scan:
+        return _found(asked, question, how.hash_only)
+    found = _scanned(asked, question)
+    return found, [hit.physical_offset for hit in found]
 
 
 def _scanned(asked: StoreQuery, question: Question) -> list[FoundMessage]:
@@ -158,17 +165,19 @@ def _scanned(asked: StoreQuery, question: Question) -> list[FoundMessage]:
     return [hit for hit in found if unique_id in (None, hit.message.property_value("UNIQ_KEY"))]
 
 
-def _found(asked: StoreQuery, question: Question, hash_only: bool) -> list[FoundMessage]:
+def _found(asked: StoreQuery, question: Question, hash_only: bool) -> tuple[list[FoundMessage], list[int]]:
     """Raises ValueError for a question that names not exactly one thing to look for."""
-
     named = [name for name in ("key", "unique_id", "message_id") if question.get(name) is not None]
     if len(named) != 1:
         raise ValueError("give one of --key, --unique-id and --message-id")
     if named == ["message_id"]:
-        return asked.find_by_message_id(text_in(question, "message_id"))
+        found = asked.find_by_message_id(text_in(question, "message_id"))
+        return found, [hit.physical_offset for hit in found]
+    key = _key_question(question)
+    offsets = asked.query_offsets(key)
     if named == ["unique_id"]:
-        return asked.find_by_unique_id(_key_question(question))
-    return asked.find_by_key(_key_question(question), hash_only=hash_only)
+        return asked.find_by_unique_id(key, offsets), offsets
+    return asked.find_by_key(key, hash_only=hash_only, offsets=offsets), offsets
 
 
 def _key_question(question: Question) -> Any:
@@ -186,9 +195,7 @@ def _key_question(question: Question) -> Any:
 
 def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, how: SearchOptions) -> Answer:
     question = {name: otherwise[name] for name in SHARED} | in_our_words(given)
-    found = _looked_up(asked, question, how)
-    by_index = question.get("message_id") is None and not how.scan
-    offsets = asked.query_offsets(_key_question(question)) if by_index else [hit.physical_offset for hit in found]
+    found, offsets = _looked_up(asked, question, how)
     from pipelines.answers.instants import iso_instant
 
     rows = [
@@ -198,7 +205,7 @@ def _find_answer(asked: StoreQuery, given: Question, otherwise: Question, how: S
 
 
 def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
-    message = hit.message
+    message, properties = hit.message, hit.message.properties()
     return {
         "physical_offset": hit.physical_offset,
         "message_id": message.message_id,
@@ -206,8 +213,8 @@ def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
         "queue_id": message.queue_id,
         "queue_offset": message.queue_offset,
         "store_timestamp": message.store_timestamp_ms,
-        "keys": message.property_value("KEYS"),
-        "unique_id": message.property_value("UNIQ_KEY"),
+        "keys": last_value(properties, "KEYS"),
+        "unique_id": last_value(properties, "UNIQ_KEY"),
         "found_by": hit.found_by,
         "life": asked.life_of(message),
     }
