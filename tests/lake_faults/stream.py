@@ -71,4 +71,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ended = main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(ended)  # the thread that Spark calls may be in Arrow still, and Python's own end would abort it there
