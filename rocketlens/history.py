@@ -164,6 +164,6 @@ def read_history(places: Sequence[Path]) -> History:
     if not cluster.recordings:
         named = ", ".join(map(str, places))
         raise RocketlensError(
-            f"{named}: no broker log, client log or wire capture there (names as RocketMQ gives them)"
+            f"{named}: no broker log, client log or wire capture there (in a folder by RocketMQ's names)"
         )
     return History(cluster)

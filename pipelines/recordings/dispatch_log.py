@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.recordings.kinds import log_stem
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from pipelines.recordings.store_broker import one_of
@@ -25,7 +24,7 @@ class DispatchLines(Listener):
         self.by_broker: dict[str, list[tuple[int, int]]] = {}
 
     def log(self, recording: Recording) -> Take | None:
-        if log_stem(recording.paths[0]) != "broker":
+        if recording.stem != "broker":
             return None
         behind = self.by_broker.setdefault(recording.source, [])
 

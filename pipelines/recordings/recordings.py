@@ -30,6 +30,8 @@ BOOTED = re.compile(rb"The broker\[([^\]]{1,1024}+)\] boot success|(?:^|- )broke
 BROKER_PORTS = (10911, 10909)
 """`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
+CLIENT_LOGS = frozenset({"client", "go", "cpp", "grpc"})
+"""Whose texts are of clients, as templates name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Recording:
     Attributes:
         source: the broker's name, or a name for a client's log.
         name: what evidence calls it. No two recordings share one: two logs of one file name are two processes.
+        stem: which log it is, by RocketMQ's name of it; a client's may have any. None of what is no log.
     """
 
     kind: Kind
@@ -46,6 +49,7 @@ class Recording:
     source: str
     name: str
     broker_ports: tuple[int, ...] = BROKER_PORTS
+    stem: str | None = None
 
 
 def find_recordings(
@@ -57,6 +61,8 @@ def find_recordings(
 ) -> list[Recording]:
     """The recordings among files and folders; files that are none are passed over.
 
+    In a folder a log counts by its name, as RocketMQ gives it; a file that is named itself by its lines, too.
+
     Args:
         broker: name for captures and broker logs that do not tell it themselves.
         broker_ports: where the broker listened, for pcap files.
@@ -64,12 +70,13 @@ def find_recordings(
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    paths = [path for place in given for path in _files(place, problem)]
+    asked = list(given)
+    paths = [path for place in asked for path in _files(place, problem)]
     captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := kind_of_lines(path)) is not None]
     captures += [("pcap", path) for path in paths if is_pcap(path)]
     logs: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
-        if stem := log_stem(path):
+        if stem := log_stem(path) or (_stem_by_lines(path) if path in asked else None):
             logs.setdefault((log_home(path), stem), []).append(path)
     named = {home: _broker_of(home, parts, broker) for (home, stem), parts in logs.items() if stem == "broker"}
     ports, place = tuple(broker_ports), _Places(paths)
@@ -80,7 +87,8 @@ def find_recordings(
     for (home, stem), parts in logs.items():
         ordered = tuple(sorted(parts, key=lambda part: (first_stamp(part), part.name)))
         teller = named.get(home) or broker if stem in BROKER_STEMS else None
-        found.append(Recording("log", ordered, teller or place.client(home, stem), place.of(ordered)))
+        source = teller or (place.client(home, stem) if log_stem(ordered[0]) else stem)
+        found.append(Recording("log", ordered, source, place.of(ordered), stem=stem))
     return [*found, *_states(paths, place, broker)]
 
 
@@ -179,6 +187,15 @@ def _files(place: Path, problem: Problem) -> Iterator[Path]:
     if place.is_dir():
         inside = sorted(Path(folder, name) for folder, _, names in os.walk(place, onerror=closed) for name in names)
     yield from (path for path in inside if path.is_file())
+
+
+def _stem_by_lines(path: Path) -> str | None:
+    """The stem of a log of any name, by the texts of its first lines; None without one of a broker or a client."""
+    from rebalance.readers.logs.lines.reader import LogReader
+
+    lines = islice(lines_of(path, ignored), NAME_LINES)
+    whose = {event.template.log for event in LogReader().events(lines)}
+    return "broker" if "broker" in whose else path.name.partition(".")[0] if whose & CLIENT_LOGS else None
 
 
 def log_home(path: Path) -> Path:

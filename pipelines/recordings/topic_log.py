@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from pipelines.recordings.kinds import log_stem
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from pipelines.recordings.store_broker import one_of
@@ -49,7 +48,7 @@ class LifeLines(Listener):
         self.left_out = False
 
     def log(self, recording: Recording) -> Take | None:
-        if log_stem(recording.paths[0]) != "broker":
+        if recording.stem != "broker":
             return None
         found = self.by_broker.setdefault(recording.source, [])
         asked: dict[str, LogEvent] = {}

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.recordings.lines import lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
-from rebalance.facts import ConnectionsSeen, GroupConfigSeen, RouteSeen, TopicQueues
+from rebalance.facts import ConnectionsSeen, GroupConfigSeen, LogBegins, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
@@ -74,6 +74,18 @@ def test_a_cut_archive_gives_what_it_holds(tmp_path: Path) -> None:
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         find_recordings([tmp_path / "nowhere"])
+
+
+def test_a_log_of_any_name_is_taken_by_its_lines_where_it_is_named_itself(tmp_path: Path) -> None:
+    """An application's own log, or a broker's that was renamed; in a folder among others names count."""
+    renamed = {"app.out": "c1/rocketmq_client.log.gz", "night-1.txt": "broker-0/broker.log.gz"}
+    for name, log in renamed.items():
+        (tmp_path / name).write_bytes(gzip.decompress((SESSION / "logs" / log).read_bytes()))
+    (tmp_path / "notes.txt").write_text("2026-11-21 15:07:22 nothing of RocketMQ\n", "utf-8")
+    found = find_recordings(sorted(tmp_path.iterdir()))
+    assert [(log.stem, log.source) for log in found] == [("app", "app"), ("broker", "broker-0")]
+    assert all(any(isinstance(fact, LogBegins) for fact in facts_of(log, [].append)) for log in found)
+    assert find_recordings([tmp_path]) == []
 
 
 def test_logs_of_one_name_stay_apart(tmp_path: Path) -> None:

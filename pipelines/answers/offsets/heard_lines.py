@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Presence, Statement
-from pipelines.recordings.kinds import BROKER_STEMS, log_stem
+from pipelines.recordings.kinds import BROKER_STEMS
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from pipelines.recordings.store_broker import broker_among, several
@@ -59,7 +59,7 @@ class OffsetLines(Listener):
         return [f"more than {MOST_STATEMENTS} lines about offsets; what follows was left out"] if is_left_out else []
 
     def log(self, recording: Recording) -> Take | None:
-        is_brokers = log_stem(recording.paths[0]) in BROKER_STEMS
+        is_brokers = recording.stem in BROKER_STEMS
         source = recording.source if is_brokers else UNNAMED
         own = self._of(source)
         if is_brokers:
@@ -83,7 +83,7 @@ class OffsetLines(Listener):
 
     def ended(self, recording: Recording, summary: LogSummary) -> None:
         first, last = summary.first, summary.last
-        if first is not None and last is not None and log_stem(recording.paths[0]) == "broker":
+        if first is not None and last is not None and recording.stem == "broker":
             self._of(recording.source).covered.append((first[0][0], last[0][0]))
 
     def captured(self, fact: Fact) -> None:

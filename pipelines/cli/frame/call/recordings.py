@@ -66,7 +66,7 @@ def _nothing_there(places: Iterable[Path]) -> str:
     """Why a replay of these has nothing to go by."""
     from pipelines.recordings.store_log import store_logs
 
-    why = "no broker log, client log or wire capture there (names as RocketMQ gives them)"
+    why = "no broker log, client log or wire capture there (in a folder by RocketMQ's names)"
     return f"{why}; `replay --show store` reads the store.log that is" if store_logs(places) else why
 
 
