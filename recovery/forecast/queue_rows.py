@@ -14,7 +14,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 
@@ -83,7 +83,8 @@ class Renumbered:
     """One queue.
 
     Attributes:
-        was_next_queue_offset: the number after the queue's last unit before the start.
+        was_next_queue_offset: the number after the queue's last unit before the start; where that became zeros, the
+            greatest committed offset.
         next_queue_offset: the number that the next message gets after it.
         skipping: the groups whose committed offset is beyond that.
     """
@@ -108,22 +109,40 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
     after = {(row.topic, row.queue_id): row.next_queue_offset or 0 for row in queue_rows(memory)}
     log = memory.commitlog
     for key in sorted(before.queues):
-        was, now = _end(before.queues[key], log.min_offset, log.max_offset), after.get(key, 0)
+        committed = tuple(_committed(played.config, key))
+        most = max((each.consumer_offset for each in committed), default=0)
+        was, now = _end(before.queues[key], log.min_offset, log.max_offset, most), after.get(key, 0)
         if now < was and key[0] not in before.batch_topics:
-            yield Renumbered(*key, was, now, tuple(_skipping(played.config, key, now)))
+            yield Renumbered(*key, was, now, tuple(each for each in committed if each.consumer_offset > now))
 
 
-def _end(entries: Sequence[Entry], log_min: int, log_end: int) -> int:
+def _end(entries: Sequence[Entry], log_min: int, log_end: int, committed: int) -> int:
     """The number after the last unit of a message before the log's end, 0 without one; where that message has
-    expired, after the damaged units that follow it."""
-    for entry in reversed([entry for entry in entries if entry.number is not None]):
-        offsets, sizes, base = units_of(entry)
+    expired, after the damaged units that follow it, also in the next files. Of a unit that became zeros only a group
+    tells that had come there, by its `committed` offset."""
+    numbered = [entry for entry in entries if entry.number is not None]
+    for at in range(len(numbered) - 1, -1, -1):
+        offsets, sizes, base = units_of(numbered[at])
         written = np.flatnonzero((offsets >= 0) & (sizes > 0) & (offsets < log_end))
         if len(written):
             last = int(written[-1])
             expired = offsets[last] + sizes[last] <= log_min
-            return base + last + 1 + (_damaged_after(entry, last) if expired else 0)
+            return _end_of_expired(numbered[at:], last, committed) if expired else base + last + 1
     return 0
+
+
+def _end_of_expired(files: Sequence[Entry], last: int, committed: int) -> int:
+    """The same of a queue whose last unit is this one of the first file."""
+    end, slot = units_of(files[0])[2] + last + 1, last + 1
+    for entry, following in zip_longest(files, files[1:]):
+        damaged, slots = _damaged_after(entry, slot - 1), len(CQ_UNIT.array(entry.bytes()))
+        end, slot = end + damaged, slot + damaged
+        if slot < slots or following is None or following.number != (entry.number or 0) + entry.size:
+            behind = entry.bytes()[slot * CQ_UNIT.size : (slot + max(0, committed - end)) * CQ_UNIT.size]
+            holds = committed - end <= slots - slot and not any(behind)
+            return max(end, committed) if holds else end
+        slot = 0
+    return end
 
 
 def _damaged_after(entry: Entry, last: int) -> int:
@@ -135,12 +154,13 @@ def _damaged_after(entry: Entry, last: int) -> int:
     return int(ends[0]) if len(ends) else len(units)
 
 
-def _skipping(config: ConfigStart | None, key: QueueKey, next_queue_offset: int) -> Iterator[Skipping]:
+def _committed(config: ConfigStart | None, key: QueueKey) -> Iterator[Skipping]:
+    """Where each group is in a queue."""
     loads = () if config is None else config.loads
     tables = [offsets_of(load.rows) for load in loads if load.file.rows is Rows.OFFSETS]
     for table in tables:
         for (group, *queue), offset in sorted(table.items()):
-            if tuple(queue) == key and offset > next_queue_offset:
+            if tuple(queue) == key:
                 yield Skipping(group, offset)
 
 

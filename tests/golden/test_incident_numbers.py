@@ -114,6 +114,37 @@ def test_damage_after_the_last_good_unit_is_known_as_far_as_it_is_written(name: 
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_units_that_became_zeros_are_known_by_the_offset_of_a_group(name: str, root: Path) -> None:
+    version = incident(name).version
+    whole = told(root, version)
+    damage(root, EXPIRED, last_two(root, ZEROS))
+    damaged = told(root, version)
+    (queue,) = damaged.renumbered
+    assert (queue.was_next_queue_offset, queue.next_queue_offset) == (ends(whole)[EXPIRED], ends(damaged)[EXPIRED])
+    assert queue.was_next_queue_offset - queue.next_queue_offset == 2
+    assert [each.group for each in queue.skipping] == ["CG_off"]
+    assert not any(each.repair.do.startswith("copy consumequeue/") for each in damaged.advice)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damage_that_goes_on_in_the_next_file_is_known_too(name: str, root: Path) -> None:
+    """The last unit of a full file, and all those of the file behind it."""
+    version, file = incident(name).version, newest(root, EXPIRED)
+    size, whole = file.stat().st_size // 4, ends(told(root, version))[EXPIRED]
+    assert whole is not None
+    units = range(size // CQ_UNIT.size - 1, whole - int(file.name) // CQ_UNIT.size)
+    damage(root, EXPIRED, dict.fromkeys(units, NO_SIZE))
+    for queue_file in [path for path in (root / "consumequeue").rglob("*") if path.is_file()]:
+        stored = queue_file.read_bytes()
+        for at in range(0, len(stored), size):
+            if at == 0 or any(stored[at : at + size]):
+                queue_file.with_name(f"{int(queue_file.name) + at:020d}").write_bytes(stored[at : at + size])
+    settings = {"mappedFileSizeConsumeQueue": str(size)}
+    (queue,) = forecast(*opened(root, version, config=settings)).renumbered
+    assert (queue.was_next_queue_offset, queue.next_queue_offset) == (whole, int(file.name) // CQ_UNIT.size + units[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_words_name_the_queue_the_numbers_and_the_group(name: str, root: Path) -> None:
     damage(root, EXPIRED, DAMAGES["one in the middle"])
     called = call("forecast", root, "--version", incident(name).version, "--format", "table")
