@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import Damage, StoreFormatError
 from parsers.evidence.mapped import map_file
+from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.timer.check import TIMER_CHECK, read_timercheck
 from parsers.timer.log import TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import TIMER_SLOT_SCHEMA, WHEEL_BYTES, read_wheel
+from parsers.values.topics import TIMER_TOPIC
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.checks.files import relative
-from recovery.verify.checks.timer import FLUSHED, WHEEL, LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.checks.timer import WHEEL, check_timer
+from recovery.verify.checks.timer_sides import LogSide, Slots, TimerLogShape, TimerUnits
+from recovery.verify.checks.timercheck import FLUSHED, QUEUE_OFFSET
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span, joined
-from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, judge_records
+from recovery.verify.settle.timer_kernel import BEYOND, NO_RECORD, NO_TIME, due_of_records, judge_records
 
 CHECK = "config/timercheck"
 
@@ -50,6 +57,8 @@ def judge_timer(store: Store, known: StoreKnowledge, side: LogSide) -> Judgement
     slots = _slots(of_kind[WHEEL])
     if not any(file.size for file in of_kind["timerlog"]) and (signs := tuple(_of_a_log(check, slots))):
         return Judgement((_log_missing(signs),))  # what slots and timercheck say of units follows from it
+    if check is not None:
+        side = replace(side, taken_in=_taken_in(store, check[QUEUE_OFFSET]))
     judged = check_timer(units, shape, slots, check, side)
     sizes = [*_head_missing(shape, side), *_wheel_sizes(of_kind[WHEEL]), *_log_sizes(store, known, of_kind["timerlog"])]
     told = f"timer log: {len(units.position)} units in {len(of_kind['timerlog'])} files"
@@ -132,16 +141,41 @@ def _longs(column: pa.ChunkedArray) -> Longs:
     return numbers
 
 
+def _taken_in(store: Store, before: int) -> tuple[Longs, Longs] | None:
+    """Physical offsets of the messages of the timer queue before this queue offset that are in the log, and when they
+    are due; None without that queue."""
+    with StoreQueues(store, on_damage="collect") as queues:
+        queue = queues.get((TIMER_TOPIC, 0))
+        if queue is None:
+            return None
+        found = [np.empty(0, np.int64)]
+        for batch in queue.batches():
+            chosen = batch["queue_offset"].to_numpy() < before
+            found.append(batch["physical_offset"].to_numpy()[chosen].astype(np.int64))
+    places = np.concatenate(found)
+    due_ms = np.full(len(places), NO_TIME, np.int64)
+    for rows, base, data in _of_files(places, store.commitlog):
+        of_file = np.empty(len(rows), np.int64)
+        due_of_records(data, base, places[rows], of_file)
+        due_ms[rows] = of_file
+    return places, due_ms
+
+
+def _of_files(
+    places: Longs, log: Sequence[StoreFile]
+) -> Iterator[tuple[npt.NDArray[np.intp], int, npt.NDArray[np.uint8]]]:
+    """For each file of the log that can be read the rows of these places in it, where it starts, and its bytes."""
+    for file in log if len(places) else ():
+        base = file.base_offset or 0
+        rows = np.flatnonzero((places >= base) & (places < base + file.size))
+        with suppress(StoreFormatError):
+            yield rows, base, np.frombuffer(map_file(file.path), np.uint8)
+
+
 def _verdicts(wanted: Longs, log: Sequence[StoreFile]) -> Longs:
     """What stands where the units point, file by file of the log."""
     verdicts = np.full(len(wanted), NO_RECORD, np.int64)
-    for file in log if len(wanted) else ():
-        base = file.base_offset or 0
-        rows = np.flatnonzero((wanted[:, 0] >= base) & (wanted[:, 0] < base + file.size))
-        try:
-            data = np.frombuffer(map_file(file.path), np.uint8)
-        except StoreFormatError:
-            continue
+    for rows, base, data in _of_files(wanted[:, 0], log):
         of_file = np.empty(len(rows), np.int64)
         judge_records(data, base, np.ascontiguousarray(wanted[rows]), of_file)
         verdicts[rows] = of_file

@@ -46,7 +46,7 @@ from recovery.verify.checks.queue.compared import Compared, LogFacts, QueueHead,
 from recovery.verify.checks.queue.database import check_database
 from recovery.verify.checks.queue.ext_files import check_ext_files
 from recovery.verify.checks.queue.places import QueuePlaces
-from recovery.verify.checks.timer import LogSide
+from recovery.verify.checks.timer_sides import LogSide
 from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
 from recovery.verify.first_pass import files_of, first_pass, left_of

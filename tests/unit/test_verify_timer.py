@@ -11,10 +11,12 @@ import pytest
 from parsers.checkpoints.epochs import Epoch, encode_epochs
 from parsers.commitlog.batches.segment import read_segment
 from parsers.store.store import open_store
+from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import TIMER_SLOT, read_wheel
 from recovery.scan.intervals import Intervals
-from recovery.verify.checks.timer import LogSide, Slots, TimerLogShape, TimerUnits, check_timer
+from recovery.verify.checks.timer import check_timer
+from recovery.verify.checks.timer_sides import LogSide, Slots, TimerLogShape, TimerUnits
 from recovery.verify.findings.finding import Judgement, Place
 from recovery.verify.settle.timer_kernel import NO_RECORD, RIGHT
 from recovery.verify.verify import verify
@@ -136,6 +138,11 @@ EDITS: dict[str, tuple[str, str, Edit]] = {
         "last_read_time_ms 1995274085000",
         lambda root: check_write(root, "last_read_time_ms", 1_995_274_085_000),
     ),
+    "no time of delivery, as a refused start leaves it": (
+        "timer_check_wrong",
+        "seven days before",
+        lambda root: check_write(root, "last_read_time_ms", 0),
+    ),
     "a flush position beyond the timer log": (
         "timer_check_wrong",
         "last_flush_position 99999984",
@@ -244,6 +251,21 @@ def test_a_slot_ahead_of_the_timer_log_is_explained_after_an_unclean_exit_alone(
     assert "timer slots ahead of the timer log" in [state.what for state in judged.explained]
     far = ahead + 1_000_000 * TIMER_UNIT.size
     assert [found.kind for found in slots_judged(far, far, unforced=1 << 16).findings] == ["timer_slot_wrong"]
+
+
+@pytest.mark.parametrize(("due_ms", "kinds"), [(1_790_000_060_001, ["timer_check_wrong"]), (1_790_000_060_000, [])])
+def test_a_timer_that_was_not_due_when_it_was_taken_in_has_a_unit(due_ms: int, kinds: list[str]) -> None:
+    """Of the two messages taken in one has a unit; one that is due by then is delivered without."""
+    written = {"last_queue_offset": 2, "master_queue_offset": 2, "timestamp_ms": 1_790_000_000_000, "counter": 1}
+    check = dict.fromkeys(TIMER_CHECK.offsets, 0) | written | {"last_read_time_ms": 1_790_000_000_000}
+    of_unit = (np.array([each]) for each in (0, -1, 1_790_000_900_000, False, False, 1000, 500, RIGHT))
+    log = TimerLogShape((0,), (LOG,), TIMER_UNIT.size, LOG_BYTES, Intervals.of(()))
+    slots = Slots(*(np.array([value]) for value in (3, 1_790_000_900, 0, 0, 1)), wheel_is_whole=True)
+    taken_in = np.array([1000, 1500]), np.array([1_790_000_900_000, due_ms])
+    side = LogSide(0, 2000, Intervals.of(()), 0, 2, dates_check=True, taken_in=taken_in)
+    found = check_timer(TimerUnits(*of_unit), log, slots, check, side).findings
+    assert [one.kind for one in found] == kinds
+    assert all(one.places[1] == Place(LOG, TIMER_UNIT.size, TIMER_UNIT.size) for one in found)
 
 
 def test_timers_whose_messages_expired_are_explained() -> None:

@@ -8,16 +8,16 @@ the last unit of this chain. Source: TimerMessageStore#doEnqueue, #dequeue, #rec
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from parsers.damage.runs import runs
-from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_UNIT
 from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
 from parsers.values.topics import TIMER_TOPIC
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
+from recovery.scan.intervals import Longs, Mask, found_at, neighbours
+from recovery.verify.checks.timer_sides import LogSide, Slots, TimerLogShape, TimerUnits
+from recovery.verify.checks.timercheck import FLUSHED, check_timercheck
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.timer_kernel import (
     BEYOND,
@@ -36,13 +36,6 @@ PRECISIONS_MS = (1000, 500, 200, 100)
 """The values that MessageStoreConfig#setTimerPrecisionMs leaves @5.3.3."""
 WHEEL = "timerwheel"
 SLOTS = WHEEL_BYTES // TIMER_SLOT.size
-LEAST_MESSAGE = 128
-"""Bytes that a timer message has at least: its topic and the properties that the broker sets included."""
-MOST_BLANK = 68
-"""TimerLog#append ends a file when fewer bytes are left: a unit and a blank @5.3.3."""
-CLOCK_STEP_MS = 60_000
-"""A clock may have been put back by so much while the broker ran."""
-QUEUE_OFFSET, MASTER_OFFSET, FLUSHED = "last_queue_offset", "master_queue_offset", "last_flush_position"
 SAYS = {
     NO_RECORD: "no record starts there",
     OTHER_TOPIC: f"the record there is not of {TIMER_TOPIC}",
@@ -50,73 +43,6 @@ SAYS = {
     OTHER_TIME: "the record there is due at another time (TIMER_OUT_MS)",
     BEYOND: "it ends before that",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TimerUnits:
-    """The units of the timer log that can be read, in order. `verdict`: of `judge_records`, or BEYOND the log's end."""
-
-    position: Longs
-    prev_position: Longs
-    due_ms: Longs
-    is_rolled: Mask
-    is_deletion: Mask
-    physical_offset: Longs
-    msg_size: Longs
-    verdict: Longs
-
-
-@dataclass(frozen=True, slots=True)
-class TimerLogShape:
-    """Where the timer log's files start, their names below the store, its end; and what cannot be read of it.
-
-    `end`: the byte after the last unit; `file_end`: after the last file. `refused`: bytes of units at
-    which recovery cuts the timer log.
-    """
-
-    bases: tuple[int, ...]
-    names: tuple[str, ...]
-    end: int
-    file_end: int
-    refused: Intervals
-
-    @property
-    def start(self) -> int:
-        return self.bases[0] if self.bases else 0
-
-    def place(self, position: int, length: int) -> Place:
-        """Bytes of the timer log in the file that they are in."""
-        number = max(0, int(np.searchsorted(self.bases, position, side="right")) - 1)
-        return Place(self.names[number], position - self.bases[number], length)
-
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """The slots of the wheel that are in use; `wheel_is_whole`: its file has all slots."""
-
-    slot: Longs
-    time: Longs
-    first_position: Longs
-    last_position: Longs
-    timer_count: Longs
-    wheel_is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LogSide:
-    """What the CommitLog and the queue of timer messages say.
-
-    `lost`: ranges that a finding about the log covers; `unforced`: bytes that an unclean exit may have taken from the
-    log's end, 0 after a shutdown in order; `queue_end`: the queue's maximum, None where it is not known;
-    `dates_check`: timercheck has the date of its last change also where this broker became a slave.
-    """
-
-    start: int
-    end: int
-    lost: Intervals
-    unforced: int
-    queue_end: int | None
-    dates_check: bool
 
 
 def check_timer(
@@ -129,7 +55,7 @@ def check_timer(
     if check is not None and slots.wheel_is_whole:
         findings += _without_a_slot(units, log, slots, check, broken_slots)
     if check is not None:
-        findings += _check(check, log, side, knows_end=not broken_slots)
+        findings += check_timercheck(check, units, log, side, knows_end=not broken_slots, is_first=not findings)
     return Judgement(tuple(findings), (*explained, *uncounted))
 
 
@@ -321,30 +247,3 @@ def _slots_at(places: Iterable[Place]) -> Longs:
     size = TIMER_SLOT.size
     of_place = (np.arange(each.file_pos, each.file_pos + each.length, size) // size for each in places)
     return np.concatenate([np.empty(0, np.int64), *of_place])
-
-
-def _check(check: dict[str, int], log: TimerLogShape, side: LogSide, *, knows_end: bool) -> Iterator[Finding]:
-    """A queue offset beyond the queue's maximum or the master's, a flush position beyond the timer log's end, and a
-    time up to which timers are delivered that is later than the file was written.
-
-    TimerMessageStore#prepareTimerCheckPoint @5.0.0, 5.3.3 gives the lesser of both offsets, and the clock's time with
-    every change; a start that writes a later time of delivery without it passes over timers (#recover).
-    """
-    offset, flushed, master = (check[name] for name in (QUEUE_OFFSET, FLUSHED, MASTER_OFFSET))
-    slack = side.unforced // LEAST_MESSAGE
-    if side.queue_end is not None and not 0 <= offset <= side.queue_end + slack:
-        yield _check_finding(QUEUE_OFFSET, offset, f"queue {TIMER_TOPIC}/0: ends at {side.queue_end}")
-    elif offset > master:
-        yield _check_finding(MASTER_OFFSET, master, f"timercheck: {QUEUE_OFFSET} {offset}, which is at most that")
-    read_ms, written_ms = check["last_read_time_ms"], check["timestamp_ms"]
-    if side.dates_check and check["counter"] > 0 and read_ms > written_ms + CLOCK_STEP_MS:
-        yield _check_finding("last_read_time_ms", read_ms, f"timercheck: written at {written_ms} (timestamp_ms)")
-    at_file_end = flushed == log.file_end and flushed - log.end < MOST_BLANK
-    if knows_end and not (0 <= flushed <= log.end or at_file_end):
-        lost = [log.place(log.end, flushed - log.end)] if log.end < flushed <= log.file_end else []
-        yield _check_finding(FLUSHED, flushed, f"timer log: ends at {log.end}", *lost)
-
-
-def _check_finding(name: str, value: int, other: str, *places: Place) -> Finding:
-    place = Place("config/timercheck", TIMER_CHECK.offsets[name], 8)
-    return Finding("timer_check_wrong", Span(), (place, *places), 1, (f"timercheck: {name} {value}", other))

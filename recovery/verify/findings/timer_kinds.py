@@ -88,8 +88,9 @@ TIMER_KINDS: dict[str, Kind] = {
         "The queue offset is taken from the timer log's last unit; only where its message cannot be read from "
         "timercheck, at most the queue's maximum: timer messages before it are then never taken in. A lesser offset of "
         "the master is taken instead: timer messages behind it are taken in, and delivered, again. Timers that are due "
-        "before the time of delivery are passed over. A flush position that is too high lets recovery check only the "
-        "last file.",
+        "before the time of delivery are passed over; where that is 0, as a start leaves it that was refused before it "
+        "read the file (5.0.0, 5.1.0, 5.1.1, 5.4.0 and later), those of the last seven days are delivered again. A "
+        "flush position that is too high lets recovery check only the last file.",
         NOTHING_SAFE + SEND_AGAIN,
     ),
 }

@@ -58,6 +58,20 @@ def judge_records(data: Bytes, base: int, wanted: Longs, verdicts: Longs) -> Non
 
 
 @cached_njit(nogil=True)
+def due_of_records(data: Bytes, base: int, places: Longs, due_ms: Longs) -> None:
+    """When the timer message at each of these places is due; NO_TIME where there is none.
+
+    `data` is the log's file that starts at `base`.
+    """
+    for row in range(len(places)):
+        at = places[row] - base
+        topic_at, topic_end = topic_of(data, at, base)
+        due_ms[row] = NO_TIME
+        if topic_at >= 0 and topic_end - topic_at == len(TOPIC) and same(data, topic_at, topic_end, TOPIC):
+            due_ms[row] = due_of(data, topic_end + SHORT, at + load_int(data, at))
+
+
+@cached_njit(nogil=True)
 def topic_of(data: Bytes, at: int, base: int) -> tuple[int, int]:
     """Where the topic of the record at `at` starts and ends; -1 where no record starts."""
     if at < 0 or at + TO_TAIL + TAIL_SIZE > len(data):
