@@ -95,9 +95,16 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
             _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
         )
         excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
+        excused |= _is_of_deleted_folder(finding, case)
         if not excused and not touches(finding, changes):
             verdict.outside.append(finding)
     return verdict
+
+
+def _is_of_deleted_folder(finding: Finding, case: Case) -> bool:
+    """An edit deleted what the finding is about, as a whole: of a folder without a file no change of a file tells."""
+    deleted = {edit["path"] for edit in case["edits"] if edit["op"] == "delete"}
+    return any(place.file in deleted for place in finding.places)
 
 
 def _is_of(base: Path, finding: Finding) -> bool:
