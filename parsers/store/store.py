@@ -161,24 +161,9 @@ def open_store(
         NotAStore: missing, not a folder, unreadable, or holding nothing a broker writes: one sentence.
     """
     root = Path(root)
-    try:
-        is_folder = stat.S_ISDIR(root.stat().st_mode)
-    except FileNotFoundError:
-        raise NotAStore(f"{root}: no such folder") from None
-    except (OSError, ValueError) as refused:
-        raise NotAStore(f"{root}: cannot be looked at: {why_unreadable(refused)}") from refused
-    if not is_folder:
-        raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
-    if not os.access(root, os.R_OK | os.X_OK):
-        raise NotAStore(f"{root}: no permission to read this folder")
+    _require_folder(root)
     store = Store(root, commitlog_folders=commitlog_folders, dledger_folders=dledger_folders, epoch_file=epoch_file)
-    absolute = root.absolute()
-    base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
-    apart = _identities((*commitlog_folders, *dledger_folders))
-    moved = {"commitlog": bool(commitlog_folders), "dledger": bool(dledger_folders)}
-    for found in _walk(base, absolute, (), apart):
-        here = found if root == absolute else replace(found, path=root / found.path.relative_to(absolute))
-        _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
+    _place_root(store)
     for folder in commitlog_folders:
         _place_log(store, ("commitlog",), folder)
     for folder in dledger_folders:
@@ -191,6 +176,35 @@ def open_store(
         below = ", ".join(map(str, _stores_below(root)))
         where = f"; a store is below it: {below}" if below else ""
         raise NotAStore(f"{root}: holds no commitlog, consumequeue, index, checkpoint or config of a broker{where}")
+    _put_in_order(store)
+    return store
+
+
+def _require_folder(root: Path) -> None:
+    try:
+        is_folder = stat.S_ISDIR(root.stat().st_mode)
+    except FileNotFoundError:
+        raise NotAStore(f"{root}: no such folder") from None
+    except (OSError, ValueError) as refused:
+        raise NotAStore(f"{root}: cannot be looked at: {why_unreadable(refused)}") from refused
+    if not is_folder:
+        raise NotAStore(f"{root}: a file, not a store folder (for one file name it to `dump` or `explain`)")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise NotAStore(f"{root}: no permission to read this folder")
+
+
+def _place_root(store: Store) -> None:
+    """The files below the root. Those of a log that a setting moves elsewhere are not read."""
+    absolute = store.root.absolute()
+    base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
+    moved = {"commitlog": bool(store.commitlog_folders), "dledger": bool(store.dledger_folders)}
+    for found in _walk(base, absolute, (), _identities((*store.commitlog_folders, *store.dledger_folders))):
+        here = found if store.root == absolute else replace(found, path=store.root / found.path.relative_to(absolute))
+        _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
+
+
+def _put_in_order(store: Store) -> None:
+    """Files of logs, queues and index by the numbers in their names; each of the log knows the next one."""
     of_queues = [files for queues in store._by_queue() for files in queues.values()]
     for files in (store.commitlog, store.index, *of_queues):
         files.sort(key=lambda found: (found.base_offset or 0, found.path.name))
@@ -198,7 +212,6 @@ def open_store(
         replace(file, next_path=following and following.path)
         for file, following in zip_longest(store.commitlog, store.commitlog[1:])
     ]
-    return store
 
 
 def _stores_below(folder: Path) -> list[Path]:
@@ -219,9 +232,7 @@ def _identities(folders: Iterable[Path]) -> set[tuple[int, int]]:
     return seen
 
 
-def _walk(
-    root: Path, folder: Path, above: tuple[Path, ...] = (), apart: Collection[tuple[int, int]] = ()
-) -> Iterator[StoreFile]:
+def _walk(root: Path, folder: Path, above: Sequence[Path], apart: Collection[tuple[int, int]]) -> Iterator[StoreFile]:
     """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links.
 
     Folders in `apart` are passed over.
@@ -252,7 +263,7 @@ def _unlisted(path: Path, why: str) -> StoreFile:
 def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
     """The files of a folder of the log, placed as if they lay in the store's own."""
     name = name_below(store.root, folder)
-    for found in _walk(folder, folder):
+    for found in _walk(folder, folder, (), ()):
         is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
         place = place_of((*own_folder, *found.path.relative_to(folder).parts))
         _place(store, replace(found if is_unlisted else placed(found, place), folder=name))
