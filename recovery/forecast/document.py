@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,7 @@ from recovery.broker.memory import BrokerMemory
 from recovery.forecast.advice import Advice
 from recovery.forecast.config_document import config_document
 from recovery.forecast.forecast import Forecast
+from recovery.forecast.losses import Loss
 from recovery.forecast.queue_rows import QueueRow, queue_rows
 from recovery.rules.store_paths import next_log_folder
 from recovery.start.restart import Restart
@@ -39,7 +41,7 @@ def forecast_document(told: Forecast) -> Document:
         "dispatch_from": _dispatch_from(played) if dispatches else None,
         "redispatched_messages": len(memory.dispatched) if dispatches else None,
         "after_dispatch": _after(played) if dispatches else None,
-        "lost": [asdict(loss) for loss in told.lost],
+        "lost": _flat(told.lost),
         "lost_counts": told.outcome.lost_as_known,
         "losses_are_known": told.outcome.losses_are_known,
         "config": None if played.is_open else config_document(played.config),
@@ -97,7 +99,12 @@ def _names_left(played: Restart) -> list[str]:
 
 
 def _queues(rows: tuple[QueueRow, ...] | None) -> Document | None:
-    return None if rows is None else {"queues": [asdict(row) for row in rows]}
+    return None if rows is None else {"queues": _flat(rows)}
+
+
+def _flat(rows: Iterable[Loss | QueueRow]) -> list[Document]:
+    """Rows of plain values, as there can be one for each lost message: `asdict` takes ten times as long."""
+    return [{name: getattr(row, name) for name in row.__dataclass_fields__} for row in rows]
 
 
 def _dispatch_from(played: Restart) -> int | None:

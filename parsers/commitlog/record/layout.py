@@ -108,7 +108,7 @@ class Parts:
     @property
     def body_at(self) -> int:
         """Byte of the record where the body starts: 88, and 12 more for each IPv6 host."""
-        return sum(layout.size for _, layout in self.before_body())
+        return self.head.size + self.born_host.size + self.store_time.size + self.store_host.size + self.tail.size
 
     def total_size(self, body_size: int, topic_size: int, properties_size: int) -> int:
         """Bytes of the whole record: `MessageExtEncoder#calMsgLength` (a negative size counts as none)."""
