@@ -24,23 +24,21 @@ MAP_NORESERVE = 0x4000
 KEPT_BYTES = 1 << 26
 
 
-class NoFaults(OSError):
-    """This system lets no process serve the pages of another: one sentence."""
+def open_faults() -> int | None:
+    """A descriptor of page faults of this process; None where the system lets no other process serve them.
 
-
-def open_faults() -> int:
-    """A descriptor of page faults of this process. Raises NoFaults."""
+    Linux alone has them, and a container's profile may forbid them.
+    """
     number = SYSCALL.get(os.uname().machine) if sys.platform == "linux" else None
     if number is None:
-        raise NoFaults(errno.ENOSYS, "only Linux on x86-64 and ARM64 can read a store where it is")
+        return None
     call = ctypes.CDLL(None, use_errno=True).syscall
     for mode in (0, USER_MODE_ONLY):  # without privileges faults within the kernel are not served
         faults = call(number, os.O_CLOEXEC | os.O_NONBLOCK | mode)
         if faults >= 0:
             fcntl.ioctl(faults, IOCTL_API, struct.pack("=QQQ", API, 0, 0))
             return int(faults)
-    why = os.strerror(ctypes.get_errno())
-    raise NoFaults(errno.EPERM, f"this system lets no process serve the pages of another (userfaultfd: {why})")
+    return None
 
 
 class Pages(mmap.mmap):

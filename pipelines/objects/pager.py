@@ -79,7 +79,7 @@ class Mapped:
 class Pager:
     """Serves one reader. Memory that a reader has of a file stays its own to the end, so no answer comes too late."""
 
-    def __init__(self, folder: Path, objects: dict[str, ObjectPlace], asked: socket.socket, faults: int) -> None:
+    def __init__(self, folder: Path, objects: dict[str, ObjectPlace], asked: socket.socket, faults: int | None) -> None:
         self._folder, self._objects, self._asked, self._faults = folder, objects, asked, faults
         self._mapped: list[Mapped] = []
         self._filled: set[str] = set()
@@ -90,12 +90,13 @@ class Pager:
         """Until the reader has gone."""
         lines = self._asked.makefile("rwb", buffering=0)
         waiting = select.poll()
-        waiting.register(self._faults, select.POLLIN)
+        if self._faults is not None:
+            waiting.register(self._faults, select.POLLIN)
         waiting.register(self._asked, select.POLLIN)
         while True:
             for ready, _ in waiting.poll():
                 if ready == self._faults:
-                    self._serve_fault()
+                    self._serve_fault(self._faults)
                 elif line := lines.readline():
                     lines.write(json.dumps(self._answer(json.loads(line))).encode() + b"\n")
                 else:
@@ -115,20 +116,20 @@ class Pager:
             return {"refused": _told(refused)}
         return {"refused": self._refused}
 
-    def _serve_fault(self) -> None:
+    def _serve_fault(self, faults: int) -> None:
         with suppress(BlockingIOError):
-            address = faulted(os.read(self._faults, MESSAGE.size))
+            address = faulted(os.read(faults, MESSAGE.size))
             if address is None:
                 return
             file = self._mapped[bisect_right(self._mapped, address, key=lambda each: each.address) - 1]
             begin, end = file.wanted(address - file.address)
             try:
                 for at, content in self._fetched(file.place, begin, end):
-                    put(self._faults, file.address + at, content)
+                    put(faults, file.address + at, content)
             except OSError as refused:
                 self._refused = self._refused or _told(refused)
                 os.kill(os.getppid(), ENDED)
-                put(self._faults, file.address + begin, bytes(end - begin))
+                put(faults, file.address + begin, bytes(end - begin))
 
     def _fetched(self, place: ObjectPlace, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
         """The bytes, in ranges that are asked for side by side."""
@@ -182,9 +183,10 @@ def main(address: str, number: str) -> int:
             asked.sendall(json.dumps({"refused": _told(refused)}).encode() + b"\n")
             return 0
         asked.sendall(json.dumps({"folder": str(folder)}).encode() + b"\n")
-        _, (faults, *_), _, _ = socket.recv_fds(asked, 1, 1)
-        os.set_blocking(faults, False)
-        Pager(folder, objects, asked, faults).serve()
+        _, faults, _, _ = socket.recv_fds(asked, 1, 1)
+        for each in faults:
+            os.set_blocking(each, False)
+        Pager(folder, objects, asked, next(iter(faults), None)).serve()
     except (BrokenPipeError, ConnectionResetError, ValueError):
         pass  # the reader has gone
     finally:

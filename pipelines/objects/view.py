@@ -1,9 +1,10 @@
-"""A store at an address as a folder: what is touched of it is fetched, and nothing else (`pipelines.objects.pager`)."""
+"""A store at an address as a folder: what is touched of it is fetched (`pipelines.objects.pager`)."""
 
 from __future__ import annotations
 
 import errno
 import json
+import mmap
 import os
 import signal
 import socket
@@ -35,7 +36,7 @@ def viewed(address: str) -> Iterator[Path]:
 
     Raises:
         ValueError: the address is none; one sentence.
-        OSError: the server refuses, here or at the end of the block; or the system cannot do this.
+        OSError: the server refuses, here or at the end of the block; or there is no room for what is fetched.
     """
     scheme = scheme_of(address)
     if scheme is None:
@@ -56,7 +57,7 @@ def _served(asked: _Asked, ours: socket.socket) -> Iterator[Path]:
     folder = Path(asked.first()["folder"])
     faults = open_faults()
     try:
-        socket.send_fds(ours, [b"f"], [faults])
+        socket.send_fds(ours, [b"f"], [] if faults is None else [faults])
         before = signal.signal(signal.SIGUSR1, _end)
         try:
             with supplied(folder, Fetched(folder, asked, faults)):
@@ -67,7 +68,8 @@ def _served(asked: _Asked, ours: socket.socket) -> Iterator[Path]:
             signal.signal(signal.SIGUSR1, before)
         asked.ask({})  # what the server refused is told now, too, where it reached nobody
     finally:
-        os.close(faults)
+        if faults is not None:
+            os.close(faults)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -97,9 +99,12 @@ class _Asked:
 
 
 class Fetched:
-    """The bytes of a folder's files, from the pager. A file is mapped once: its pages are the same for everybody."""
+    """The bytes of a folder's files, from the pager. A file is mapped once: its pages are the same for everybody.
 
-    def __init__(self, folder: Path, asked: _Asked, faults: int) -> None:
+    Without page faults a file is fetched whole when it is first mapped.
+    """
+
+    def __init__(self, folder: Path, asked: _Asked, faults: int | None) -> None:
         self._folder, self._asked, self._faults = folder, asked, faults
         self._maps: dict[Path, Pages] = {}
         self._one_at_a_time = threading.Lock()
@@ -108,6 +113,10 @@ class Fetched:
         size = path.stat().st_size
         if not path.is_file() or not size:
             return memoryview(b"") if path.is_file() else _refuse(path)
+        if self._faults is None:
+            self.fill(path)
+            with path.open("rb") as file:
+                return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
         with self._one_at_a_time:
             if (pages := self._maps.get(path)) is None:
                 pages = Pages(self._faults, size)

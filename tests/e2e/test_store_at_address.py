@@ -7,13 +7,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 
+from pipelines.objects.faults import open_faults
 from pipelines.objects.pager import BLOCK
 from pipelines.objects.place import ObjectPlace
 from pipelines.objects.storage import Storage
@@ -22,6 +24,10 @@ from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 
 CALLED = """
 import json, sys
+__file__ = "none"  # without one DuckDB takes the process for an interactive one, and shows progress on stdout
+from pipelines.objects import faults
+if sys.argv[1:] == ["whole"]:
+    faults.SYSCALL.clear()
 from tests.support.cli import call
 for line in sys.stdin:
     told = call(*json.loads(line))
@@ -73,6 +79,16 @@ class Reader:
         return found
 
 
+@contextmanager
+def reading(*how: str) -> Iterator[subprocess.Popen[str]]:
+    """The process; it fetches files whole if `how` says so."""
+    command = [sys.executable, "-c", CALLED, *how]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     world, root = World.make(tmp_path_factory.mktemp("world")), tmp_path_factory.mktemp("scratch")
@@ -85,11 +101,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
             place = bucket / file.relative_to(store).as_posix()
             place.write_bytes(file.read_bytes())
             os.utime(file, (place.stat().st_mtime,) * 2)  # an object's time is that of its upload
-        command = [sys.executable, "-c", CALLED]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        with reading() as process:
             yield Reader(s3, store, str(bucket), process)
-            assert process.stdin is not None
-            process.stdin.close()
         assert list(root.iterdir()) == [], "nothing stays behind"
 
 
@@ -114,6 +127,18 @@ def test_it_answers_as_a_folder(reader: Reader, command: Sequence[str]) -> None:
     assert here[0] in (0, 1, 3)
 
 
+def test_without_page_faults_the_touched_files_are_fetched_whole(reader: Reader) -> None:
+    with reading("whole") as process:
+        whole = replace(reader, process=process)
+        for command in COMMANDS:
+            reader.s3.asked.clear()
+            here, there = reader.call(*placed(command, reader.store)), whole.call(*placed(command, reader.address))
+            assert there == (here[0], here[1], here[2].replace(str(reader.store), reader.address))
+            fetched = reader.fetched()
+            assert fetched == {name: (reader.store / name).stat().st_size for name in fetched}
+
+
+@pytest.mark.skipif(open_faults() is None, reason="needs page faults that another process serves (userfaultfd)")
 def test_a_message_is_found_with_a_few_blocks(reader: Reader) -> None:
     code, out, _ = reader.call("dump", "commitlog", reader.address, "--limit", "1", "--format", "jsonl")
     assert code == 0
