@@ -37,14 +37,18 @@ def check_timercheck(
         knows_end: no slot leads to units behind the timer log's end.
         is_first: nothing else of the timer files is wrong, which would explain units that are not there.
     """
-    offsets = list(_offsets(check, side))
-    yield from offsets
-    yield from _times(check, side)
-    if is_first and not offsets:
-        yield from _without_unit(check, units, log, side)
-    flushed = check[FLUSHED]
+    found = [*_offsets(check, side)]
+    if knows_end:
+        found += _flushed(check[FLUSHED], log)
+    if is_first and not found:
+        found += _without_unit(check, units, log, side)
+    yield from (*found, *_times(check, side))
+
+
+def _flushed(flushed: int, log: TimerLogShape) -> Iterator[Finding]:
+    """A flush position beyond the timer log's end; it may be that of a file's end that no unit fits before."""
     at_file_end = flushed == log.file_end and flushed - log.end < MOST_BLANK
-    if knows_end and not (0 <= flushed <= log.end or at_file_end):
+    if not (0 <= flushed <= log.end or at_file_end):
         lost = [log.place(log.end, flushed - log.end)] if log.end < flushed <= log.file_end else []
         yield _finding(FLUSHED, flushed, f"timer log: ends at {log.end}", *lost)
 
