@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from parsers.checkpoints.checkpoint import read_checkpoint
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
@@ -15,14 +16,16 @@ from parsers.evidence.mapped import map_file
 from parsers.index.open import open_index
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
+from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
+from parsers.rocksdb.message_records import read_notes
 from parsers.rocksdb.tables import SECOND_FORM
-from parsers.store.places import DATABASE_APART
+from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.timer.check import read_timercheck
 from parsers.timer.log import TIMER_UNIT
 from parsers.values.java import LONG_MIN
-from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
+from parsers.values.topics import DATABASE_HALF_TOPIC, SCHEDULE_TOPIC, is_lmq
 from recovery.knowledge.signs import SAMPLED_UNITS, Inferred, Sample, is_database
 from recovery.rules.settings import StoreSettings
 from recovery.scan.log_access import LogAccess
@@ -60,6 +63,7 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
         yield Inferred("useSingleRocksDBForAllConfigs", "true", why)
     if is_database(store, SECOND_FORM):
         yield Inferred("configManagerVersion", "v2", f"config/{SECOND_FORM}/ is a RocksDB database")
+    yield from _message_database(store)
     batch_files = [file for files in store.batch_queues.values() for file in files]
     if store.ext_queues:
         yield Inferred("enableConsumeQueueExt", "true", "consumequeue_ext/ has files")
@@ -75,6 +79,25 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     yield from _geometry(store)
     yield from _delay_levels(store, queues)
     yield from _multi_dispatch(store, queues)
+
+
+def _message_database(store: Store) -> Iterator[Inferred]:
+    """What rocksdbstore tells: a broker that reads no index files has none, and flushed none."""
+    if store.message_database is None:
+        return
+    notes = read_notes(store.message_database, on_damage="collect")
+    if HALVES_TO in notes:
+        yield Inferred("transRocksDBEnable", "true", f"{MESSAGE_DATABASE}/ has taken in half messages")
+    if (DATABASE_HALF_TOPIC, 0) in store.queues:
+        yield Inferred("transWriteOriginTransHalfEnable", "false", f"there is a queue of {DATABASE_HALF_TOPIC}")
+    if INDEXED_TO not in notes:
+        return
+    yield Inferred("indexRocksDBEnable", "true", f"{MESSAGE_DATABASE}/ has an index")
+    stored = None if store.checkpoint is None else read_checkpoint(store.checkpoint, on_damage="collect")
+    if not store.index and stored is not None and stored.index_msg_timestamp == 0:
+        why = f"assumed: {MESSAGE_DATABASE}/ has an index, and no index file was ever flushed or is there"
+        yield Inferred("indexFileWriteEnable", "false", why, False)
+        yield Inferred("indexFileReadEnable", "false", why, False)
 
 
 def _has_bit_maps(store: Store, queues: StoreQueues) -> bool:

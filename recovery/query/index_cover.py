@@ -67,6 +67,17 @@ def uncovered(
     return Uncovered(len(found), found[0], found[-1]) if found else None
 
 
+def uncovered_behind(
+    files: Sequence[StoreFile], log: LogAccess, last_indexed: int | None, topic: str | None = None
+) -> Uncovered | None:
+    """The messages with keys behind the last one of an index that lacks none before it, None where there are none."""
+    if not files:
+        return None
+    begin = log.min_physical_offset if last_indexed is None else _record_end(log, last_indexed)
+    found = [*_keyed(files, begin, (files[-1].base_offset or 0) + files[-1].size, topic)]
+    return Uncovered(len(found), found[0], found[-1]) if found else None
+
+
 def _outside(files: Sequence[StoreFile], log: LogAccess, opened: Sequence[OpenIndex]) -> Iterator[Range]:
     """The parts of the log before, between and after the spans of the index files."""
     if not files:

@@ -9,31 +9,35 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from parsers.commitlog.batches.read import MessageFilter, read_commitlog
 from parsers.commitlog.record.ids import decode_message_id
 from parsers.commitlog.record.message import Message
 from parsers.commitlog.record.properties import last_value
-from parsers.damage.errors import Damage, DamageSink
+from parsers.damage.errors import Damage, DamageSink, StoreFormatError, report
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.index.open import open_index
 from parsers.queues.queue import BatchQueue
 from parsers.queues.store_queues import StoreQueues
+from parsers.rocksdb.database import Database
+from parsers.rocksdb.layout import INDEXED_AT, INDEXED_TO
+from parsers.rocksdb.message_records import read_notes
 from parsers.store.store import Store
-from parsers.store.store_file import QueueKey
+from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import LONG_MAX
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.by_time.queue import search_of
 from recovery.query.by_time.time_search import Boundary, QueueSearch, offset_at
-from recovery.query.index_cover import Reach, Uncovered, reach_of, uncovered
+from recovery.query.database_index import TAG_KEY, database_offsets
+from recovery.query.index_cover import Reach, Uncovered, reach_of, uncovered, uncovered_behind
 from recovery.scan.log_access import LogAccess
 
 FoundBy = Literal["unique_id", "key", "tag", "message_id", "hash_only", "scan"]
 Life = Literal["living", "former"]
 NEVER_QUEUED = ("prepared", "rollback")
-TAG_KEY = "T#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class StoreQuery:
 
     def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink | None = None) -> None:
         self._store, self._version, self._damage = store, known.version, damage
+        self._database = store.message_database if known.settings.answers_keys_from_database else None
         self._log = LogAccess(store.commitlog)
         self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
         self._queues = StoreQueues(store, on_damage="collect", damage=damage)
@@ -76,11 +81,27 @@ class StoreQuery:
         self._lives = StoreLives(store, known)
 
     def query_offsets(self, question: KeyQuestion) -> list[int]:
-        """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them."""
-        return [hit.physical_offset for hit in self.index_hits(question)]
+        """`IndexService#queryOffset`: physical offsets newest first, other keys of the same hash among them.
+
+        `database_offsets` of a broker that answers from rocksdbstore.
+        """
+        if self._database is None:
+            return [hit.physical_offset for hit in self.index_hits(question)]
+        try:
+            return database_offsets(
+                self._opened_database,
+                question.topic,
+                question.key,
+                max_num=question.max_num,
+                begin_ms=question.begin_ms,
+                end_ms=question.end_ms,
+            )
+        except StoreFormatError as error:
+            report(error, "collect", self._damage)
+            return []
 
     def index_hits(self, question: KeyQuestion) -> list[IndexHit]:
-        """The index entries behind `query_offsets`."""
+        """The entries of index files behind `query_offsets`."""
         return self._index.find(
             question.topic,
             question.key,
@@ -131,11 +152,29 @@ class StoreQuery:
 
     def index_reach(self) -> Reach | None:
         """From which message to which the index goes; None without an entry."""
-        return reach_of(open_index(self._store.index, on_damage="collect"))
+        if self._database is None:
+            return reach_of(open_index(self._store.index, on_damage="collect"))
+        notes, first = self._notes(self._database), self._log.message(self._log.min_physical_offset)
+        if first is None or not {INDEXED_TO, INDEXED_AT} <= notes.keys():
+            return None
+        return Reach(self._log.min_physical_offset, first.store_timestamp_ms, notes[INDEXED_TO], notes[INDEXED_AT])
 
     def uncovered(self, topic: str | None = None) -> Uncovered | None:
         """The messages with keys, of one topic or of all, that no query by key can find; None where there are none."""
+        if self._database is not None:
+            return uncovered_behind(
+                self._store.commitlog, self._log, self._notes(self._database).get(INDEXED_TO), topic
+            )
         return uncovered(self._store.commitlog, self._log, open_index(self._store.index, on_damage="collect"), topic)
+
+    @cached_property
+    def _opened_database(self) -> Database:
+        """Raises StoreFormatError."""
+        assert self._database is not None
+        return Database(self._database.path)
+
+    def _notes(self, database: StoreFile) -> dict[tuple[str, bytes], int]:
+        return read_notes(database, on_damage="collect", damage=self._damage)
 
     def life_of(self, message: Message) -> Life | None:
         """Whether a message is in its queue, or of a former life of its topic: one that a deletion ended.

@@ -91,7 +91,7 @@ class _Rebuild:
             indexed = beside.submit(lambda: None)
             for batch in scanned_ahead(runs, self._known.rules, self._topics):
                 indexed.result()
-                if self._known.settings.message_index_enable:
+                if self._known.settings.writes_index_files:
                     indexed = beside.submit(self._index.write, batch)
                 self._queues.write(batch)
                 self._numbering.take(batch)

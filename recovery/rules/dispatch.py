@@ -50,7 +50,7 @@ class DispatchRules:
             batch_topics=frozenset(batch_topics) if version.has_batch_queues else frozenset(),
             enable_lmq=settings.enable_lmq,
             enable_multi_dispatch=settings.enable_multi_dispatch,
-            index_enabled=settings.message_index_enable,
+            index_enabled=settings.writes_index_files,
         )
 
     @property

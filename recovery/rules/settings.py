@@ -65,6 +65,9 @@ class StoreSettings:
     max_error_rate_of_bloom_filter: int = _setting("maxErrorRateOfBloomFilter", 20, (4, 2, 0), least=1)
     message_index_enable: bool = _setting("messageIndexEnable", True)
     message_index_safe: bool = _setting("messageIndexSafe", False)
+    index_file_write_enable: bool = _setting("indexFileWriteEnable", True, (5, 4, 0))
+    index_file_read_enable: bool = _setting("indexFileReadEnable", True, (5, 4, 0))
+    index_rocksdb_enable: bool = _setting("indexRocksDBEnable", False, (5, 4, 0))
     max_hash_slot_num: int = _setting("maxHashSlotNum", 5_000_000, least=1)
     max_index_num: int = _setting("maxIndexNum", 20_000_000, least=2)
     check_crc_on_recover: bool = _setting("checkCRCOnRecover", True)
@@ -84,6 +87,8 @@ class StoreSettings:
         "transferMetadataJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2)
     )
     transfer_offset_json_to_rocksdb: bool = _setting("transferOffsetJsonToRocksdb", False, (5, 3, 1), gone_in=(5, 3, 2))
+    trans_rocksdb_enable: bool = _setting("transRocksDBEnable", False, (5, 4, 0))
+    trans_write_origin_trans_half_enable: bool = _setting("transWriteOriginTransHalfEnable", True, (5, 4, 0))
     rocksdb_cq_double_write_enable: bool = _setting("rocksdbCQDoubleWriteEnable", False, (5, 3, 1))
     combine_cq_max_extra_search_commit_log_files: int = _setting("combineCQMaxExtraSearchCommitLogFiles", 3, (5, 4, 0))
     combine_cq_loading_cq_types: str = _setting("combineCQLoadingCQTypes", "default;defaultRocksDB", (5, 4, 0))
@@ -185,6 +190,21 @@ class StoreSettings:
     def consume_queue_file_size(self) -> int:
         """Bytes of a queue file: the setting rounded up to whole units. #getMappedFileSizeConsumeQueue."""
         return -(-self.mapped_file_size_consume_queue // CONSUME_QUEUE_UNIT_SIZE) * CONSUME_QUEUE_UNIT_SIZE
+
+    @property
+    def writes_index_files(self) -> bool:
+        """CommitLogDispatcherBuildIndex#dispatch @5.4.0."""
+        return self.message_index_enable and self.index_file_write_enable
+
+    @property
+    def answers_keys_from_database(self) -> bool:
+        """DefaultMessageStore#queryMessage @5.4.0: rocksdbstore alone where no index file is read."""
+        return self.index_rocksdb_enable and not self.index_file_read_enable
+
+    @property
+    def goes_by_message_database(self) -> bool:
+        """Where a start begins hangs on what rocksdbstore notes, too. DefaultMessageStore#load, #recover @5.5.0."""
+        return self.index_rocksdb_enable or self.trans_rocksdb_enable
 
     @property
     def flushes_synchronously(self) -> bool:

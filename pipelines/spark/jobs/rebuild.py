@@ -178,7 +178,7 @@ class _Scan:
                 batch = scanner.scan(run.data, run.positions)
                 totals.count(batch)
                 notes.take(batch)
-                yield make.rows(batch, scanner.topics, with_index=known.settings.message_index_enable)
+                yield make.rows(batch, scanner.topics, with_index=known.settings.writes_index_files)
         totals.numbering = notes.close()
         yield make.totals(totals)
 
