@@ -14,6 +14,7 @@ import numpy.typing as npt
 from parsers.checkpoints.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
 from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
@@ -137,6 +138,21 @@ class BrokerMemory:
         if self.database is not None:
             return self.database.dispatched_to
         return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
+
+    def noted_of_messages(self) -> list[int]:
+        """How far index and half messages of rocksdbstore are, of those that the broker goes by; 0: not begun.
+
+        IndexRocksDBStore, TransMessageRocksDBStore #isMappedFileMatchedRecover, #getDispatchFromPhyOffset @5.5.0;
+        CommitLog#isMappedFileMatchedRecover @5.4.0.
+        """
+        settings, notes = self.settings, self.evidence.message_notes or {}
+        by_halves = settings.trans_rocksdb_enable and (
+            self.version.dispatches_to_databases or not settings.trans_write_origin_trans_half_enable
+        )
+        wanted = [(settings.index_rocksdb_enable, INDEXED_TO), (by_halves, HALVES_TO)]
+        if not self.version.keeps_messages_in_database:
+            return []
+        return [notes.get(note, 0) for is_gone_by, note in wanted if is_gone_by]
 
     def find_log_file(self, position: int) -> LogFile | None:
         """`CommitLog#getData`: the file that is read for this log offset."""

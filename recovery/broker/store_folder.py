@@ -15,8 +15,9 @@ from parsers.checkpoints.epochs import EPOCH_FILE, EpochsRead, load_epochs
 from parsers.damage.errors import StoreFormatError, UnsupportedVersion
 from parsers.evidence.mapped import map_file, read_at
 from parsers.rocksdb.database import Database
+from parsers.rocksdb.message_records import read_notes
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
-from parsers.store.places import BACKUP, DATA_FOLDER, DLEDGER_FOLDER, QUEUE_DATABASES
+from parsers.store.places import BACKUP, DATA_FOLDER, DLEDGER_FOLDER, MESSAGE_DATABASE, QUEUE_DATABASES
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf16_units
 from recovery.broker.abort_file import AbortFile, read_abort_file
@@ -132,6 +133,8 @@ class Evidence:
         database: the database of the broker's queues, where it keeps them in one.
         second_database: the one that it writes beside the files of its queues.
         database_elsewhere: the other folder that may be a database of queues, where it is one and the broker opens one.
+        message_notes: how far rocksdbstore is (`read_notes`), where the broker goes by it; None where that cannot be
+            read.
         epochs: what a broker in controller mode makes of its epoch files.
         timer_wheel_size: bytes of the file timerwheel, None without one.
         timer_log: what lies in timerlog/.
@@ -157,6 +160,7 @@ class Evidence:
     database: DatabaseFolder | None = None
     second_database: DatabaseFolder | None = None
     database_elsewhere: str | None = None
+    message_notes: Mapping[tuple[str, bytes], int] | None = field(default_factory=dict)
     epochs: EpochsRead = field(default_factory=EpochsRead)
     timer_wheel_size: int | None = None
     timer_log: tuple[Entry, ...] = ()
@@ -206,6 +210,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         database=opened if settings.uses_rocksdb_queues else None,
         second_database=None if settings.uses_rocksdb_queues else opened,
         database_elsewhere=_database_elsewhere(root, folder) if settings.opens_queue_database else None,
+        message_notes=_message_notes(root / MESSAGE_DATABASE) if settings.goes_by_message_database else {},
         epochs=_epochs(epoch_file(root, settings) or root / EPOCH_FILE.title),
         timer_wheel_size=wheel.stat().st_size if (wheel := root / "timerwheel").is_file() else None,
         timer_log=tuple(_in_java_order(_entries(root / "timerlog"))),
@@ -214,6 +219,18 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
 
 def _database_elsewhere(root: Path, folder: str) -> str | None:
     return next((name for name in QUEUE_DATABASES if name != folder and (root / name / "CURRENT").is_file()), None)
+
+
+def _message_notes(folder: Path) -> Mapping[tuple[str, bytes], int] | None:
+    """Raises UnsupportedVersion where RocksDB itself is not installed."""
+    if not (folder / "CURRENT").is_file():
+        return {}
+    try:
+        return read_notes(StoreFile(folder, "rocksdb", 0, 0))
+    except UnsupportedVersion:
+        raise
+    except StoreFormatError:
+        return None
 
 
 def _epochs(file: Path) -> EpochsRead:

@@ -124,6 +124,17 @@ class StartRules(FileRules):
         return self >= (5, 5, 0)
 
     @property
+    def keeps_messages_in_database(self) -> bool:
+        """rocksdbstore may hold index and half messages, and recovery begins at a file whose start they have.
+        CommitLog#isMappedFileMatchedRecover @5.4.0."""
+        return self >= (5, 4, 0)
+
+    @property
+    def dispatches_to_databases(self) -> bool:
+        """Messages behind what they note are dispatched again. DefaultMessageStore#recover @5.5.0."""
+        return self >= (5, 5, 0)
+
+    @property
     def searches_minimum_from_the_end(self) -> bool:
         """Minimum correction looks at the queue's last unit first and then searches. ConsumeQueue @5.0.0."""
         return self >= (5, 0, 0)

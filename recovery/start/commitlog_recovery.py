@@ -64,6 +64,8 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         number = first_file_after_crash(memory)
     if memory.second_noted is not None:
         dispatch_from = min(dispatch_from, memory.second_noted)
+    if memory.version.dispatches_to_databases:
+        dispatch_from = min([dispatch_from, *(noted for noted in memory.noted_of_messages() if noted > 0)])
     wanted = _lacking_in_queues(memory, dispatch_from) if clean_exit else _confirmed(memory)
     start = _start_position(memory, files[number], dispatch_from, clean_exit)
     walk = _read(memory, number, start, wanted, clean_exit)

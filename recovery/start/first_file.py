@@ -117,12 +117,14 @@ def _time_limit(memory: BrokerMemory) -> int:
 
 
 def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, clean_exit: bool) -> bool:
-    """The whole first record is valid, and queues and (with messageIndexSafe) index have it."""
+    """The whole first record is valid, and queues, rocksdbstore and (with messageIndexSafe) index have it."""
     checked = memory.check.at(
         file.stored, 0, crc=memory.settings.check_crc_on_recover, duplication=memory.settings.duplication_enable
     )
     request = checked.request
     if request is None or request.store_timestamp_ms == 0:
+        return False
+    if any(request.physical_offset > noted for noted in memory.noted_of_messages()):
         return False
     stored, settings = memory.checkpoint, memory.settings
     if (

@@ -29,6 +29,9 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
     if evidence.log_is_dledgers and not version.has_dledger:
         why = f"{version} has no DLedger: it does not read the node's log, and writes a commitlog/ of its own from 0"
         yield NotPlayed("what a broker without DLedger makes of the queues and index of a DLedger log", why)
+    if evidence.message_notes is None and version.keeps_messages_in_database:
+        why = "with indexRocksDBEnable or transRocksDBEnable it hangs on rocksdbstore/, which cannot be read"
+        yield NotPlayed("from which file on the log is read", why)
     if not version.keeps_queues_in_rocksdb:
         return
     has_database = evidence.database is not None

@@ -132,6 +132,82 @@ def test_timers_are_delivered_rolled_deleted_or_kept_in_the_database(version: st
     assert {ids[row["physical_offset"]] for row in timers if row["state"] == "pending"} == open_ids
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_find_answers_from_the_database_as_the_broker_does(version: str) -> None:
+    """The broker reads no index file. Its query without a type asks for a key, and without one for a unique key."""
+    queries = told(version)["queries"]
+    lines = [{"topic": each["topic"], "key": ("T#" if each["type"] == "T" else "") + each["key"]} for each in queries]
+    asked = "\n".join(json.dumps({**line, "max": 64}) for line in lines)
+    called = call("find", store(version), "--batch", "--format", "jsonl", stdin=asked.encode())
+    assert called.code == 0, called.err
+    for each, answer in zip(queries, called.rows, strict=True):
+        assert answer["physical_offsets"] == each["phyOffsets"], each
+    assert all(row["messages"] for row in called.rows)
+
+
+def test_keys_within_times(tmp_path: Path) -> None:
+    (first, *_, last) = [row for row in messages("5.5.0") if row["topic"] == "Rocks-A"]
+    root, asked = store("5.5.0"), ("--topic", "Rocks-A", "--unique-id", last["uniqKey"])
+    assert len(rows_of("find", root, *asked, "--begin", last["storeTimestamp"])) == 1
+    assert rows_of("find", root, *asked, "--begin", last["storeTimestamp"] + 1) == []
+    assert rows_of("find", root, *asked, "--end", first["storeTimestamp"]) == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_index_file_is_missed_or_made(version: str, tmp_path: Path) -> None:
+    assert call("verify", store(version)).rows == []
+    assert call("rebuild", store(version), "--to", tmp_path / "made").code == 0
+    assert not [*(tmp_path / "made" / "index").glob("*")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_starts_with_a_database_that_is_behind_are_foretold(version: str, tmp_path: Path) -> None:
+    """Every copy lacks one queue: which of its messages come back hangs on where the start begins."""
+    for case in json.loads((PLACE / version / "starts.json").read_bytes()):
+        root = tmp_path / case["name"]
+        shutil.copytree(store(version), root)
+        prepare(root, case["steps"])
+        settings = {"transRocksDBEnable": "false", "indexRocksDBEnable": str("off" not in case["steps"]).lower()}
+        config = [part for name, value in settings.items() for part in ("--config", f"{name}={value}")]
+        out = call("forecast", root, "--version", version, "--no-advice", "--format", "json", *config).out
+        told = json.loads(out)
+        assert (told["load"]["ok"], told["commitlog"]["max_physical_offset"]) == (case["load"], case["maxPhy"])
+        queues = told["after_dispatch"]["queues"]
+        assert {
+            f"{each['topic']}/{each['queue_id']}": [each["min_queue_offset"], each["max_queue_offset"]]
+            for each in queues
+            if each["max_queue_offset"]
+        } == case["queues"], case["name"]
+
+
+def prepare(root: Path, steps: list[str]) -> None:
+    """The edits of `make/more_stores/rocks_starts.py`."""
+    from rocksdict import Options, Rdict
+
+    shutil.rmtree(root / "consumequeue" / "Rocks-A" / "0")
+    for step in steps:
+        if step == "abort":
+            (root / "abort").touch()
+        elif step == "gone":
+            shutil.rmtree(root / "rocksdbstore")
+        elif step != "off":
+            families = {name: Options(raw_mode=True) for name in ("default", "timer", "trans")}
+            database = Rdict(str(root / "rocksdbstore"), Options(raw_mode=True), column_families=families)
+            if step == "no note":
+                del database[b"lastOffsetPy"]
+            else:
+                database[b"lastOffsetPy"] = int(step.split()[1]).to_bytes(8, "big")
+            database.close()
+
+
+def test_a_start_by_a_database_that_cannot_be_read_is_not_foretold(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store("5.5.0"), root)
+    (root / "rocksdbstore" / "CURRENT").write_text("nothing")
+    called = call("forecast", root, "--version", "5.5.0", "--config", "indexRocksDBEnable=true", "--format", "json")
+    assert "rocksdbstore/, which cannot be read" in called.out.decode() + called.err
+
+
 def test_what_is_no_row_is_damage(tmp_path: Path) -> None:
     from rocksdict import Options, Rdict
 

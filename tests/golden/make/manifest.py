@@ -50,7 +50,7 @@ MADE = {
     "tests/golden/rebalance/late-locks": "make/rebalance: session.py WORK OUT NAME c PORT 4.9.4 GMT+8; log and tables of c2",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
-    "tests/golden/rocksdbstore": "make/more_stores: mk.sh VERSION Rocks 1 NAME; its store, messages and rocks.json",
+    "tests/golden/rocksdbstore": "make/more_stores: mk.sh VERSION Rocks 2 NAME, rocks_starts.py; its store, messages, rocks.json",
     "tests/golden/static_topics": "make/static_topics: mappings.sh",
     "tests/golden/tiered": "make/tiered: stores.sh",
     "tests/golden/trace": "make/trace: vectors.sh",
