@@ -44,6 +44,24 @@ def test_what_the_ledger_is_certain_of_is_what_listeners_got(name: str) -> None:
     assert seen["consumed"] > 0
 
 
+@pytest.mark.parametrize("name", incident_names("topic-recreated"))
+def test_the_way_of_a_message_says_where_a_groups_offset_was_taken_over_it(name: str) -> None:
+    """The last message that a group never got, and the next one, which it got."""
+    case = incident(name)
+    rows = call("ledger", case.root, *beside(case)).rows
+    skipped = next(row for row in rows if row["state"] == "skipped")
+    queue, end = (skipped["topic"], skipped["queue_id"]), skipped["end_queue_offset"]
+    named = ("--topic", queue[0], "--columns", "queue_id,queue_offset,physical_offset,unique_id")
+    ids = {  # of the present life, which is the last in the log
+        (row["queue_id"], row["queue_offset"]): row["unique_id"]
+        for row in call("dump", "commitlog", case.root, *named).rows
+    }
+    for number, told in ((end - 1, ["skipped", "committed"]), (end, ["committed"])):
+        steps = call("who", case.root, "--message-id", ids[queue[1], number], *beside(case)).rows
+        mine = [step["step"] for step in steps if step["group"] == skipped["group"]]
+        assert [step for step in mine if step in ("skipped", "committed")] == told
+
+
 def test_messages_that_a_cleaner_deleted_unread_are_told_by_logs_that_name_no_queue() -> None:
     case = incident("5.3.3-disk-full-clean")
     slow = case.told()["answers"]["slowGroup"]

@@ -18,6 +18,7 @@ StepName = Literal[
     "decided",
     "recalled",
     "committed",
+    "skipped",
     "due",
     "popped",
     "acked",

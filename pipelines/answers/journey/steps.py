@@ -5,7 +5,7 @@ Pure: a `Trail` of evidence in, steps in order of time out. What no evidence tel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.config.groups import is_system_group
@@ -22,6 +22,7 @@ from pipelines.answers.journey.held_back import HeldBack
 from pipelines.answers.journey.life import MessageLife
 from pipelines.answers.journey.step import Step, StoredRecord
 from pipelines.answers.journey.traced import TraceEvent, groups_of, sent, told_by_clients
+from pipelines.answers.offsets.event import OffsetEvent
 from rebalance.diagnosis.intervals import OwnershipInterval
 from recovery.lives.offset_lives import OffsetLife
 
@@ -98,6 +99,7 @@ class Trail:
         life: which life of its topic the message is of, None where that is not known.
         traces: what clients wrote of the message, in the order of the log.
         held: what became of its waits and its pops.
+        passed: by group the movement that took its offset over the message.
         broker: name of the broker that holds the message; None: not known. Recordings of another name are not certain.
         looked_at: what kind of evidence of consumers was given, in words.
     """
@@ -113,6 +115,7 @@ class Trail:
     intervals: Sequence[OwnershipInterval] = ()
     looked_at: Sequence[str] = field(default_factory=list)
     held: HeldBack = field(default_factory=HeldBack)
+    passed: Mapping[str, OffsetEvent] = field(default_factory=dict)
     life: MessageLife | None = None
     broker: str | None = None
 
@@ -227,6 +230,11 @@ def _of_group(trail: Trail, group: str) -> Iterator[Step]:
         yield Step(past.at_ms, "committed", group, past.client_id, words, True, past.evidence)
     elif kept:
         yield _by_copies(trail, group, kept)
+    if (moved := trail.passed.get(group)) is not None:
+        words = (
+            f"its offset was taken over the message, from {moved.before} to {moved.after}: {moved.kind}, {moved.cause}"
+        )
+        yield Step(moved.latest_ms, "skipped", group, moved.by, words, moved.certain, moved.evidence)
 
 
 def _is_past(trail: Trail, commit: Commit) -> bool:

@@ -62,6 +62,22 @@ def _below(ranges: Iterable[LedgerRange], end: int) -> Iterator[LedgerRange]:
     return (replace(each, end=min(each.end, end)) for each in ranges if each.first < end)
 
 
+def passing_events(
+    events: Iterable[OffsetEvent], lives: TopicLives, topic: str, queue_id: int, queue_offset: int
+) -> dict[str, OffsetEvent]:
+    """For each group whose offset a movement took over a message of a living queue the last such movement, as far as
+    none came back to before the message. `events`: in order of time."""
+    found: dict[str, OffsetEvent] = {}
+    for event in events:
+        if (event.topic, event.queue_id) != (topic, queue_id) or event.kind not in MOVES or event.after is None:
+            continue
+        if event.after <= queue_offset:
+            found.pop(event.group, None)
+        elif _is_of_now(event, lives, None) and _range(event, event.after).first <= queue_offset:
+            found[event.group] = event
+    return found
+
+
 def _is_of_now(event: OffsetEvent, lives: TopicLives, until_ms: int | None) -> bool:
     """Whether it happened in the topic's present life, and before the offsets were written."""
     of_topic = lives.topics.get(event.topic, ())

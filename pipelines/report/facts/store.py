@@ -181,7 +181,7 @@ def _episodes(read: _Read, facts: Facts) -> list[Row]:
 
 
 def _journey(read: _Read, message_id: str, now_ms: int) -> list[Row] | None:
-    trail = store_trail(read.store, read.known, message_id, read.copies or None, read.damage, now_ms)
+    trail = store_trail(read.store, read.known, message_id, read.copies or None, read.heard.record, read.damage, now_ms)
     if trail is None:
         return None
     add_heard(trail, read.heard, ["the recordings"])

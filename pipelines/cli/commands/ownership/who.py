@@ -74,7 +74,7 @@ def who(
         told = tuple(topic_events(lines_heard(run, heard.lives, own, names_lack=bool(logs))))
         copies = None if offsets is None else kept_copies(run, offsets)
         known = replace(known, topic_events=told)
-        trail = store_trail(store, known, message_id, copies, run.damage, int(time.time() * 1000))
+        trail = store_trail(store, known, message_id, copies, heard.record, run.damage, int(time.time() * 1000))
         if trail is not None:
             trail.broker = own
     if trail is None:
