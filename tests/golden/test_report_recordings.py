@@ -14,7 +14,7 @@ from tests.support.incidents import incident
 
 CASE = "4.9.7-offsets-reset"
 BROKERS_ZONE = timedelta(hours=8)
-SECTION = re.compile(r'<section id="([a-z0-9-]+)">(.*?)</section>', re.DOTALL)
+SECTION = re.compile(r'<section id="([a-z0-9-]+)"[^>]*>(.*?)</section>', re.DOTALL)
 DELETED = re.compile(rb"^(\S+ \S+) \S+ .*delete file\[REF:")
 
 
