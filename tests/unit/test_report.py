@@ -147,8 +147,10 @@ def test_a_note_of_every_row_is_said_once() -> None:
     """`note 1` in each of 63 rows said nothing, and took a column."""
     rows, notes = with_notes([{"reason": "a copy"}, {"reason": "a copy"}])
     assert (rows, notes) == ([{"reason": None}, {"reason": None}], ["every row: a copy"])
-    rows, notes = with_notes([{"reason": "a copy"}, {"reason": None}])
-    assert (rows, notes) == ([{"reason": "note 1"}, {"reason": None}], ["note 1: a copy"])
+    rows, notes = with_notes([{"reason": "a copy"}, {"reason": "a copy"}, {"reason": None}])
+    assert [row["reason"] for row in rows] == ["note 1", "note 1", None]
+    assert notes == ["note 1: a copy"]
+    assert with_notes([{"reason": "a copy"}, {"reason": "lost"}]) == ([{"reason": "a copy"}, {"reason": "lost"}], [])
 
 
 def test_what_is_behind_is_the_first_word_on_lag() -> None:

@@ -14,6 +14,9 @@ Row = Mapping[str, Any]
 ROWS_SHOWN = 60
 """Rows of a table that are printed; the rest is counted."""
 
+MOST_IN_CELLS = 12
+"""Notes that all differ and stand in their rows; more of them make the rows too high to look along."""
+
 IDENTIFIERS = frozenset(("offset", "id", "pos", "ms", "code", "hash", "flag", "port", "term", "epoch", "begin", "end"))
 """Words of a column's key after which its numbers are names: places, ids, instants, codes."""
 
@@ -101,11 +104,16 @@ class PrintedTable:
 
 
 def with_notes(rows: Sequence[Row], key: str = "reason") -> tuple[list[Row], list[str]]:
-    """The rows with long repeated texts under `key` replaced by `note N`, and the notes; a text that every row has is
-    said once below them, as a note without a number."""
-    notes = list(dict.fromkeys(row[key] for row in rows if row[key]))
+    """The rows with long repeated texts under `key` replaced by `note N`, and the notes.
+
+    A text that every row has is said once below them, as a note without a number; texts that all differ stay.
+    """
+    noted = [row[key] for row in rows if row[key]]
+    notes = list(dict.fromkeys(noted))
     if len(notes) == 1 and all(row[key] for row in rows):
         return [{**row, key: None} for row in rows], [notes[0] if len(rows) == 1 else f"every row: {notes[0]}"]
+    if len(notes) == len(noted) <= MOST_IN_CELLS:
+        return list(rows), []
     numbers = {text: f"note {number}" for number, text in enumerate(notes, start=1)}
     return [{**row, key: numbers.get(row[key])} for row in rows], [
         f"note {n}: {t}" for n, t in enumerate(notes, start=1)

@@ -97,8 +97,7 @@ def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[Pri
     ]
     if not lost or not shown:
         return [], []
-    rows, _ = with_notes(lost)
-    notes = with_notes(lost[:shown])[1]
+    rows, notes = with_notes(lost)
     return [PrintedTable(columns, rows, "Lost for good", shown=shown)], notes
 
 
@@ -139,17 +138,21 @@ def retention_section(facts: Facts) -> Section:
         Column("unread_messages", "unread", True),
         Column("due_at", "oldest is deleted at"),
         *numbers("deleted_unread"),
-        *texts("status"),
         Column("reason", "reason", blank=True),
     ]
-    verdict = f"{counted(len(waiting), 'queue')} of some group may hold unread messages" + (
+    ordered = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))
+    verdict = f"{counted(len(waiting), 'queue')} of some group may hold unread messages{_first_due(ordered[0])}" + (
         f"; {grouped(gone)} messages were already deleted unread." if gone else "; none was deleted unread so far."
     )
-    ordered = sorted(waiting, key=lambda row: (row["due_at"] is None, row["due_at"] or 0))
     rows, notes = with_notes(ordered)
     charts = [svg.bars(_due_bars(ordered))] if any(row["unread_messages"] for row in ordered) else []
     state: State = "finding" if gone else "plain"
     return Section("retention", title, verdict, state, charts, [PrintedTable(columns, rows)], notes)
+
+
+def _first_due(row: Mapping[str, Any]) -> str:
+    """When the first of all unread messages is deleted, where that is known."""
+    return "" if row["due_at"] is None else f", the first of which is deleted at {row['due_at']:%Y-%m-%d %H:%M:%S}"
 
 
 def _due_bars(rows: Sequence[Mapping[str, Any]]) -> list[svg.Bar]:

@@ -143,7 +143,6 @@ def lag_section(facts: Facts) -> Section:
         *texts("group", "topic"),
         QUEUE,
         *numbers("broker_offset", "consumer_offset", "messages_behind", "seconds_behind"),
-        *texts("status"),
         Column("reason", "reason", blank=True),
     ]
     behind = [row for row in facts.lag if row["messages_behind"] != 0]

@@ -15,7 +15,8 @@ COLUMNS = [
     *texts("level", "says"),
     Column("topic", "topic", blank=True),
     Column("queue_id", "queue", True, blank=True),
-    *texts("means", "example", "evidence"),
+    Column("means", "means", blank=True),
+    *texts("example", "evidence"),
 ]
 
 
