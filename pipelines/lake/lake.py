@@ -58,7 +58,7 @@ class Lake:
         """Whether a table was ever made."""
         from pipelines.lake.delta.log import LOG_FOLDER
 
-        return (self.table_root(name) / LOG_FOLDER).is_dir()
+        return self.version(name) is not None or (self.table_root(name) / LOG_FOLDER).is_dir()
 
     def version(self, name: str) -> int | None:
         """Delta version of a table, None when it was never written."""

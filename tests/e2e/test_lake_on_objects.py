@@ -84,6 +84,14 @@ def test_an_ingest_ends_as_one_into_a_folder(bucket: Bucket) -> None:
     assert content(bucket.lake) == bucket.expected["early"]
 
 
+def test_an_ingest_of_nothing_new_lists_little(bucket: Bucket) -> None:
+    bucket.s3.asked.clear()
+    assert bucket.call("ingest").code == 1
+    listed = [path for method, path, _ in bucket.s3.asked if (method, path) == ("GET", "/box")]
+    assert 0 < len(listed) <= 2 * len(TABLES)
+    assert len(bucket.s3.asked) <= 4 * len(TABLES)
+
+
 def test_what_is_asked_of_it(bucket: Bucket, tmp_path: Path) -> None:
     (counted,) = bucket.rows(
         "sql", "SELECT count(*) AS n, count(DISTINCT physical_offset) AS one FROM commitlog_messages"

@@ -27,6 +27,7 @@ from pipelines.lake.delta.log import (
     asked_through_delta,
     catch_up,
     delta_options,
+    look_again,
     open_table,
     parts_of,
     require_partitions,
@@ -68,6 +69,7 @@ def commit(
         LakeError: a lease was lost (pipelines.lake.delta.lease); likewise.
     """
     try:
+        look_again(root)
         require_lease(root)
         _require_parts(root, parts)
         delta = ensure_table(table, root)
@@ -170,6 +172,7 @@ def ensure_table(table: Table, root: Place) -> DeltaTable:
     """The Delta table, created empty if it is not there, widened by columns it does not have yet."""
     delta = open_table(root)
     if delta is None:
+        look_again(root)
         with asked_through_delta(root):
             return DeltaTable.create(
                 str(root),

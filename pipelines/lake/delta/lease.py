@@ -40,13 +40,17 @@ _held: dict[ObjectPlace, Lease] = {}
 
 @dataclass(slots=True)
 class Lease:
-    """A lease that this process holds, until it finds that it does not."""
+    """A lease that this process holds, until it finds that it does not.
+
+    `newest`: of tables that were looked at since, the file of the newest version, which nobody else can change.
+    """
 
     place: ObjectPlace
     holder: Mapping[str, Any]
     e_tag: str
     renewed_at: float = field(default_factory=lambda: _clock())
     ended: threading.Event = field(default_factory=threading.Event)
+    newest: dict[Place, Place | None] = field(default_factory=dict)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def renew(self) -> None:
@@ -121,6 +125,12 @@ def require_lease(place: Place) -> None:
     for lake, lease in list(_held.items()):
         if f"{place}/".startswith(f"{lake}/") and _clock() - lease.renewed_at > SURE_S:
             lease.renew()
+
+
+def newest_known(place: Place) -> dict[Place, Place | None] | None:
+    """`Lease.newest` of the lake that a place is in, where this process holds its lease."""
+    within = (lease.newest for lake, lease in _held.items() if f"{place}/".startswith(f"{lake}/"))
+    return next(within, None)
 
 
 def _taken(place: ObjectPlace, doing: str, until: float) -> Lease:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from pipelines.lake.delta.errors import OtherPartitions
+from pipelines.lake.delta.lease import newest_known
 from pipelines.lake.delta.parts import Part
 from pipelines.lake.tables.table import Table
 from pipelines.objects.both import told_apart
@@ -68,7 +69,25 @@ def delta_options(root: Place) -> dict[str, str] | None:
 
 
 def newest_version(root: Place) -> Place | None:
-    """The file of a table's newest version; None where there is no table."""
+    """The file of a table's newest version; None where there is no table.
+
+    On an object store it is looked up once between two commits of a process that holds the lease.
+    """
+    known = newest_known(root)
+    if known is None:
+        return _listed_newest(root)
+    if root not in known:
+        known[root] = _listed_newest(root)
+    return known[root]
+
+
+def look_again(root: Place) -> None:
+    """Forget what the newest version of a table was."""
+    if (known := newest_known(root)) is not None:
+        known.pop(root, None)
+
+
+def _listed_newest(root: Place) -> Place | None:
     try:
         found = [path for path in (root / LOG_FOLDER).iterdir() if VERSION_FILE.fullmatch(path.name)]
     except (FileNotFoundError, NotADirectoryError):
@@ -100,6 +119,7 @@ def open_table(root: Place) -> DeltaTable | None:
 def catch_up(root: Place, delta: DeltaTable) -> None:
     """Bring an opened table to the newest version, which this process has just written."""
     _opened.pop(root, None)
+    look_again(root)
     with asked_through_delta(root):
         delta.update_incremental()
     seen = _newest(root)
