@@ -106,11 +106,13 @@ def _merged(document: Document | None, own: Document | None) -> Document | None:
 def _database_document(
     files: Sequence[StoreFile], name: str, is_common: bool, on_damage: OnDamage, damage: DamageSink | None
 ) -> Document | None:
+    """Of a table's own database and `config/metadata` that which changed last: a broker looks at one of them alone."""
+    found = []
     for file in files:
         if file.kind == "rocksdb" and holds_table(file, name) and (file.path.name == SECOND_FORM) == is_common:
             content = read_table(file.path, name, on_damage=on_damage, damage=damage)
-            return None if content is None else Document(file, content)
-    return None
+            found += [] if content is None else [Document(file, content)]
+    return max(found, key=lambda document: document.data_version.timestamp or 0, default=None)
 
 
 def _json_document(

@@ -125,7 +125,7 @@ PAGES = {
     "rocksdb": Page(
         "Queues and tables in RocksDB",
         "consumequeue/, consumequeue_rocksdb/, config/topics/, config/subscriptionGroups/, config/consumerOffsets/, "
-        "config/rdb/, kvStore/, rocksdbstore/",
+        "config/metadata/, config/rdb/, kvStore/, rocksdbstore/",
         """\
 - With storeType=defaultRocksDB (since 5.2.0) the folder consumequeue/ is one database, and there are no queue files;
   useSeparateStorePathForRocksdbCQ (since 5.5.0) puts it into consumequeue_rocksdb/, and a broker does not start where
@@ -149,7 +149,9 @@ PAGES = {
   until when those due were delivered. indexFileReadEnable says whether the broker answers from index files all the
   same. `dump rocksdbstore` prints the rows.
 - Tables, first form (since 5.1.4): one database for each, in `default` the name (of offsets topic@group) and the JSON
-  of the row, in `kvDataVersion` the table's version under kvDataVersionKey. A JSON file of the same table counts if its
+  of the row, in `kvDataVersion` the table's version under kvDataVersionKey. With useSingleRocksDBForAllConfigs (since
+  5.4.0) config/metadata has `topic`, `subscriptionGroup` and `consumerOffset` instead, and the versions in
+  `topicVersion`, `subscriptionGroupVersion` and `consumerOffsetVersion`. A JSON file of the same table counts if its
   dataVersion.counter is larger.
 - Tables, second form (since 5.3.2, configManagerVersion=v2): config/rdb. A row's key goes on with the size of the name
   and the name; that of an offset with size and group, a separator, size and topic, then the queue; that of the version

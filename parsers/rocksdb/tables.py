@@ -1,8 +1,9 @@
 """The broker's tables in databases, as the maps that the JSON files of the same tables hold.
 
 First form (since 5.1.4, with storeType=defaultRocksDB): one database for each table, `config/topics`,
-`config/subscriptionGroups`, `config/consumerOffsets`. Second form (since 5.3.2, with configManagerVersion=v2): all
-tables in `config/rdb`. Source: broker/config/v1/*, broker/config/v2/* @5.3.3.
+`config/subscriptionGroups`, `config/consumerOffsets`; since 5.4.0, with useSingleRocksDBForAllConfigs, a pair of column
+families for each in `config/metadata`. Second form (since 5.3.2, with configManagerVersion=v2): all tables in
+`config/rdb`. Source: broker/config/v1/*, broker/config/v2/* @5.3.3, 5.4.0, 5.5.0.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from parsers.values.java import decode_utf8
 OnError = Callable[[StoreFormatError], None]
 Content = dict[str, Json]
 TABLES_FAMILY, VERSIONS_FAMILY, VERSION_KEY = "default", "kvDataVersion", b"kvDataVersionKey"
-SECOND_FORM = "rdb"
+SECOND_FORM, SINGLE_FORM = "rdb", "metadata"
 VERSION_RECORD, ROW_RECORD, VERSION_NAME = 1, 2, b"data_version"
 TABLE_PREFIX = 1
 JSON_VALUE = SERIALIZED.pack({"serialization": 1})
@@ -29,26 +30,28 @@ JSON_VALUE = SERIALIZED.pack({"serialization": 1})
 class Kept(NamedTuple):
     """Where a table is kept: its database in the first form, its number in the second, its map in the JSON file.
 
+    `family`: its column family in `config/metadata`, to which that of its version adds `Version`.
     `pulled`: number and map of the offsets of pulling, which only the second form has beside.
     """
 
     folder: str
     table_id: int
     map_name: str
+    family: str
     pulled: tuple[int, str] | None = None
 
 
 KEPT = {
-    "topics.json": Kept("topics", 3, "topicConfigTable"),
-    "subscriptionGroup.json": Kept("subscriptionGroups", 4, "subscriptionGroupTable"),
-    "consumerOffset.json": Kept("consumerOffsets", 1, "offsetTable", (2, "pullOffsetTable")),
+    "topics.json": Kept("topics", 3, "topicConfigTable", "topic"),
+    "subscriptionGroup.json": Kept("subscriptionGroups", 4, "subscriptionGroupTable", "subscriptionGroup"),
+    "consumerOffset.json": Kept("consumerOffsets", 1, "offsetTable", "consumerOffset", (2, "pullOffsetTable")),
 }
 """By the JSON file of the same table."""
 
 
 def holds(folder: str, json_name: str) -> bool:
     """Whether the database in this folder of config/ may hold the table that is otherwise in the JSON file."""
-    return json_name in KEPT and folder in (KEPT[json_name].folder, SECOND_FORM)
+    return json_name in KEPT and folder in (KEPT[json_name].folder, SECOND_FORM, SINGLE_FORM)
 
 
 def more_families(folder: Path) -> list[str]:
@@ -78,7 +81,11 @@ def read_table(
             for flaw in database.flaws:
                 on_error(flaw)
             rows = _Rows(database, on_error)
-            return rows.second_form(kept) if folder.name == SECOND_FORM else rows.first_form(kept)
+            if folder.name == SECOND_FORM:
+                return rows.second_form(kept)
+            is_single = folder.name == SINGLE_FORM
+            families = (kept.family, f"{kept.family}Version") if is_single else (TABLES_FAMILY, VERSIONS_FAMILY)
+            return rows.first_form(kept, *families)
     except StoreFormatError as error:
         on_error(error)
         return None
@@ -90,14 +97,14 @@ class _Rows:
     def __init__(self, database: Database, on_error: OnError) -> None:
         self._database, self._on_error = database, on_error
 
-    def first_form(self, kept: Kept) -> Content | None:
+    def first_form(self, kept: Kept, of_rows: str, of_versions: str) -> Content | None:
         table: Content = {}
-        for key, value in self._pairs(TABLES_FAMILY):
+        for key, value in self._pairs(of_rows):
             row = self._parsed(key, value)
             of_offsets = kept.pulled is not None
             if row is not None:
                 table[decode_utf8(key)] = as_map(row).get(kept.map_name) if of_offsets else row
-        versions = dict(self._pairs(VERSIONS_FAMILY))
+        versions = dict(self._pairs(of_versions))
         stored = versions.get(VERSION_KEY)
         version = None if stored is None else self._parsed(VERSION_KEY, stored)
         return {kept.map_name: table, "dataVersion": version} if table or version else None

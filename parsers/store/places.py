@@ -69,8 +69,9 @@ KNOWN_NOT_READ = {
     "tiered_index_file": "index of the tiered store",
     "transrocksdb": "RocksDB database of transactions",
 }
-TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb")
-"""Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in one since 5.3.2)."""
+TABLE_DATABASES = ("topics", "subscriptionGroups", "consumerOffsets", "rdb", "metadata")
+"""Folders of config/ that are RocksDB databases of the broker's tables (since 5.1.4; all tables in rdb since 5.3.2, in
+metadata since 5.4.0)."""
 DATABASE_APART = "consumequeue_rocksdb"
 QUEUE_DATABASES = ("consumequeue", DATABASE_APART)
 """Where the database of queues lies, the second one with useSeparateStorePathForRocksdbCQ (since 5.5.0).

@@ -18,7 +18,7 @@ from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
 from parsers.rocksdb.message_records import read_notes
-from parsers.rocksdb.tables import SECOND_FORM
+from parsers.rocksdb.tables import SECOND_FORM, SINGLE_FORM
 from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -31,10 +31,6 @@ from recovery.rules.settings import StoreSettings
 from recovery.scan.log_access import LogAccess
 
 STORE_TYPE = "storeType"
-
-
-SINGLE_FORM = "metadata"
-"""Folder of config/ with all tables in one database, since 5.4.0 with useSingleRocksDBForAllConfigs."""
 
 
 def settings_told(store: Store) -> tuple[StoreSettings, list[Inferred]]:

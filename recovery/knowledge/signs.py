@@ -82,5 +82,5 @@ def _places(file: StoreFile) -> list[tuple[Buffer, int]]:
 
 
 def is_database(store: Store, folder: str) -> bool:
-    """Whether this folder of config/ is one database of all tables: `SECOND_FORM` with configManagerVersion=v2."""
+    """Whether this folder of config/ is one database of all tables: `SECOND_FORM` or `SINGLE_FORM`."""
     return (store.root / "config" / folder / "CURRENT").is_file()

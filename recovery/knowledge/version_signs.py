@@ -16,7 +16,7 @@ from parsers.evidence.mapped import map_file
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
-from parsers.rocksdb.tables import SECOND_FORM
+from parsers.rocksdb.tables import SECOND_FORM, SINGLE_FORM
 from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE, POP_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -132,6 +132,8 @@ def _bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, Broke
         yield since, NEVER, f"{folder}/ is a RocksDB database"
     if is_database(store, SECOND_FORM):
         yield BrokerVersion(5, 3, 2), NEVER, f"config/{SECOND_FORM}/ is a RocksDB database"
+    if is_database(store, SINGLE_FORM):
+        yield BrokerVersion(5, 4, 0), NEVER, f"config/{SINGLE_FORM}/ is a RocksDB database"
 
 
 def _index_counts_puts(store: Store) -> bool | None:

@@ -51,7 +51,7 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
     yield from _about_folders(evidence, version, settings)
     keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database
     if keeps_separate and settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:
-        why = "with useSingleRocksDBForAllConfigs they are in config/metadata, which is not read"
+        why = "with useSingleRocksDBForAllConfigs they are in config/metadata, from which no start is played"
         yield NotPlayed("which topics, groups and offsets the broker loads, and whether it can", why)
 
 

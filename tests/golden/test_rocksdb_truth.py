@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
 from parsers.store.store import open_store
 from parsers.values.topics import SCHEDULE_TOPIC
+from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.stores import store_names, store_root, topic_truth, truth, truth_lines
 
 stores = pytest.mark.parametrize("name", store_names("rocksdb", "rocksdbv2", subject="queues"))
@@ -104,3 +106,24 @@ def test_topics_and_groups_equal_the_brokers(name: str) -> None:
     else:
         assert topics == {topic: stored for topic, stored in told.items() if topic != MADE_AT_EACH_START}
         assert groups == told_groups
+
+
+@pytest.mark.parametrize("version", ["5.4.0", "5.5.0"])
+def test_tables_in_one_database_equal_the_brokers(version: str) -> None:
+    """useSingleRocksDBForAllConfigs: config/metadata has a pair of column families for each table."""
+    place = GOLDEN / "rocksdb_tables" / version
+    tables = json.loads((place / "broker_tables.json").read_bytes())
+    config = open_store(unpacked(place / "store.tar.gz") / "store").config
+    assert {file.path.name for file, _ in read_topics(config)} == {"metadata"}
+    told = {topic: {"attributes": None, **stored} for topic, stored in tables["topics"].items()}
+    assert {each.topic: topic_truth(each) for _, each in read_topics(config)} == {
+        topic: stored for topic, stored in told.items() if topic != MADE_AT_EACH_START
+    }
+    retries = {group: stored["RetryMaxTimes"] for group, stored in tables["subscriptionGroups"].items()}
+    assert {each.group: each.retry_max_times for _, each in read_groups(config)} == retries
+    found: dict[str, dict[str, int]] = {}
+    for _, each in read_offsets(config):
+        if each.kind == "committed":
+            found.setdefault(f"{each.topic}@{each.group}", {})[str(each.queue_id)] = each.consumer_offset
+    assert {"Meta-A@MG", "Meta-B@MG-2"} <= found.keys()
+    assert found == {key: queues for key, queues in tables["consumerOffsets"].items() if queues}
