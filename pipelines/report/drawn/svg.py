@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 WIDTH = 960
 LABELS = 250
 """Room for LABEL_CHARACTERS of wide capitals."""
-LABEL_CHARACTERS = 26
+LABEL_CHARACTERS = 28
 ROW = 24
 
 
