@@ -16,16 +16,21 @@ WRITTEN_IN_NAME = re.compile(r"(?<!\d)\d{13}(?!\d)")
 
 
 def read_copy(path: Path) -> Json:
-    """The JSON of a copy, of at most MAX_BYTES once it is unpacked.
+    """The JSON of a copy. Raises as `copy_bytes`, and StoreFormatError: no JSON as a broker writes it."""
+    return parse(copy_bytes(path))
+
+
+def copy_bytes(path: Path) -> bytes:
+    """What a copy holds, of at most MAX_BYTES and one more once it is unpacked.
 
     Raises:
-        StoreFormatError: no JSON as a broker writes it, or too much of it.
+        StoreFormatError: too much of it.
         OSError, EOFError, zlib.error: the file cannot be read, or its gzip data ends or breaks early.
     """
     stored = read_small(path, MAX_BYTES)
     if stored.startswith(GZIP_MAGIC):
         stored = gzip.GzipFile(fileobj=io.BytesIO(stored)).read(MAX_BYTES + 1)
-    return parse(stored)
+    return stored
 
 
 def written_ms(path: Path) -> int:

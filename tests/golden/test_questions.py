@@ -87,6 +87,9 @@ CLEAN = partial(asked, of_store, "5.3.3-clean")
 ASKED: dict[str, Asked] = {
     "lag STORE --group GROUP": RESET("messages_behind", "seconds_behind", GROUP="CG_on"),
     "lag STORE --at TIME --offsets KEPT": MOVED("messages_behind", TIME="2026-11-22T21:16:20Z"),
+    "lag STORE --offsets CLIENT_OFFSETS": CLEAN(
+        "CG_broadcast@127.0.0.1@DEFAULT", CLIENT_OFFSETS=GOLDEN / "stores" / "5.3.3-clean" / "truth" / "client_offsets"
+    ),
     "episodes STORE --offsets KEPT --logs LOGS": SLOW("slow_client"),
     "episodes STORE --offsets KEPT --logs LOGS --status": SLOW("OK"),
     "backlog STORE --group GROUP --topic TOPIC --tags TagA": SHRUNK("matching", **WIDE),

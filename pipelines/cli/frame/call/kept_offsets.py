@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from parsers.store.store import Store
     from pipelines.answers.offsets.saved import OffsetsAt
 
+OF_CLIENTS = "{}: offsets.json of clients, each as it is now: nothing of what moved offsets is taken from them"
 NO_COPY = "{}: no copy of consumerOffset.json there"
 
 
@@ -24,6 +25,9 @@ def kept_copies(run: Run, place: Path) -> list[OffsetsAt]:
     run.reads(place)
     problems: list[str] = []
     copies = offsets_in(place, problems.append)
+    if any(copy.is_clients for copy in copies):
+        run.note(OF_CLIENTS.format(place))
+        return []
     for sentence in problems if copies or problems else [NO_COPY.format(place)]:
         run.not_read(sentence)
     return copies
