@@ -8,6 +8,7 @@ import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -30,12 +31,19 @@ CALLS_A_DOOR = frozenset({("pipelines/cli/commands/shipped.py", "")})
 """The command `demo` is the door `pipelines.demo`."""
 
 
+@cache
+def import_statements(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Those anywhere in a file, which is parsed once for all tests."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return tuple(node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+
+
 def imports_of(path: Path) -> Iterator[str]:
     """Top-level names of every module imported anywhere in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif node.module is not None:
             yield node.module.split(".")[0]
 
 
@@ -50,7 +58,7 @@ def strangers(room: str) -> set[tuple[str, str]]:
 
 def modules_imported(path: Path) -> Iterator[Path]:
     """Files and folders of this checkout that a file imports anything of."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ROOMS:
             module = Path(*node.module.split("."))
             for alias in node.names:
@@ -110,7 +118,7 @@ def test_a_room_knows_only_what_it_may(room: str) -> None:
 
 def modules_of(path: Path, room: str) -> set[str]:
     """Modules of a room that a file imports."""
-    nodes = ast.walk(ast.parse(path.read_text()))
+    nodes = import_statements(path)
     found = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
     return {module for module in found if module.split(".")[0] == room}
 
@@ -191,7 +199,7 @@ def test_files_and_functions_stay_readable(path: Path) -> None:
     assert text.count("\n") <= 350
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= 60] == []
-    assert [f.name for f in functions if parameters(f) > 7 and not is_compiled(f)] == []
+    assert [f.name for f in functions if parameters(f) > (9 if is_compiled(f) else 7)] == []
 
 
 def parameters(function: ast.FunctionDef) -> int:
@@ -201,5 +209,5 @@ def parameters(function: ast.FunctionDef) -> int:
 
 
 def is_compiled(function: ast.FunctionDef) -> bool:
-    """Kernels take numbers and arrays one by one."""
+    """Kernels may take two more: of a query of a microsecond, a tuple of numbers costs a third."""
     return any("njit" in ast.unparse(each) for each in function.decorator_list)
