@@ -99,13 +99,17 @@ class Replay:
         """Owners of every known queue at one instant (epoch ms), groups and queues in order."""
         return self._all(lambda group: group.index.at(at_ms))
 
+    @property
+    def told(self) -> tuple[int, int] | None:
+        """From when to when (epoch ms) anything is on record; None without a group."""
+        return self.groups[0].history.told if self.groups else None
+
     def silent_at(self, at_ms: int) -> str | None:
         """Why nothing is certain of an instant that lies before or after everything on record; None: it does not."""
-        spans = [group.history.told for group in self.groups]
-        if not spans or any(begin <= at_ms <= end for begin, end in spans):
+        if self.told is None or self.told[0] <= at_ms <= self.told[1]:
             return None
-        told = f"{utc_text(min(begin for begin, _ in spans))} to {utc_text(max(end for _, end in spans))}"
-        return f"{utc_text(at_ms)} is not on record, which tells of {told}: nothing is certain then"
+        span = " to ".join(map(utc_text, self.told))
+        return f"{utc_text(at_ms)} is not on record, which tells of {span}: nothing is certain then"
 
     @property
     def intervals(self) -> list[OwnershipInterval]:

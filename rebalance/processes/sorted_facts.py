@@ -51,6 +51,8 @@ class Record:
     first: dict[str, Fact] = field(default_factory=dict)
     first_ms: int = 0
     last_ms: int = 0
+    earliest_ms: int = 0
+    latest_ms: int = 0
     last: dict[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -82,7 +84,7 @@ class Record:
         What was before and after is not on record, also where it begins with the start of a broker that had run before.
         """
         begins, ends = zip(*self.logs.values(), strict=True) if self.logs else ((), ())
-        return min((self.first_ms, *begins)), max((self.last_ms, *ends))
+        return min((self.earliest_ms, *begins)), max((self.latest_ms, *ends))
 
     @cached_property
     def down(self) -> dict[str, list[tuple[int, int]]]:
@@ -101,6 +103,8 @@ def read_record(facts: Iterable[Fact], logs: LogSpans, settings: Settings) -> Re
     record = Record(settings, logs)
     if ordered:
         record.first_ms, record.last_ms = ordered[0].at_ms, ordered[-1].at_ms
+        record.earliest_ms = min(fact.at_ms - fact.early_ms for fact in ordered)
+        record.latest_ms = max(fact.at_ms + fact.late_ms for fact in ordered)
     first = record.first
     by_group: defaultdict[str, list[Fact]] = defaultdict(list)
     shared: defaultdict[str, set[str]] = defaultdict(set)

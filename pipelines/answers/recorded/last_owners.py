@@ -13,17 +13,18 @@ from rebalance.ownership.owners import QueueOwners
 
 def owners_at_end(heard: Heard, brokers: Collection[str]) -> dict[GroupQueueKey, QueueOwner]:
     """The owners of these brokers' queues where the recordings end, or the last ones; no client where none ever was."""
-    if heard.history is None:
+    if heard.history is None or heard.history.told is None:
         return {}
+    until_ms = heard.history.told[1]
     held: dict[GroupQueueKey, list[OwnershipInterval]] = {}
     for row in heard.history.intervals:
         if row.broker in brokers:
             held.setdefault((row.group, row.topic, row.queue_id), []).append(row)
     return {
         (queue.group, queue.topic, queue.queue_id): _owner(
-            queue, held.get((queue.group, queue.topic, queue.queue_id), []), heard.until_ms
+            queue, held.get((queue.group, queue.topic, queue.queue_id), []), until_ms
         )
-        for queue in heard.history.ownership_at(heard.until_ms)
+        for queue in heard.history.ownership_at(until_ms)
         if queue.broker in brokers
     }
 
