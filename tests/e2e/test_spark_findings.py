@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 SPLIT_BYTES = 900
 FINDINGS = CONSISTENCY_FINDINGS.name
-STEP_ON_A_UNIT, STEP_ON_A_BODY = b"\0\0\0\1", b"BODY"
+STEP_ON_A_UNIT = b"\0\0\0\1"
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.support.cli import call
 from tests.support.incidents import incident, incident_names
 from tests.support.stores import log_setting, store_names, store_root, truth_lines
 
-HALF, OP, GIVEN_UP = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
+HALF, GIVEN_UP = "RMQ_SYS_TRANS_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 PREPARED, COMMIT, ROLLBACK = 0x4, 0x8, 0xC
 Row = dict[str, Any]
 

@@ -86,7 +86,6 @@ OFFSET_SIZE = 8
 WORD = 8
 
 Matrix32 = npt.NDArray[np.int32]
-Matrix64 = npt.NDArray[np.int64]
 
 
 def _words(words: list[str]) -> tuple[Bytes, Positions]:
