@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from parsers.values.topics import DATABASE_HALF_TOPIC
 from recovery.forecast.forecast import Forecast
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -89,6 +90,20 @@ WAYS_BACK = (
         "has those of config/*.json, as they were before",
         "keeps them in one database (configManagerVersion=v2)",
         lambda settings: settings.keeps_tables_in_one_database,
+    ),
+    _WayBack(
+        "keeps_messages_in_database",
+        f"half messages that wait in {DATABASE_HALF_TOPIC}",
+        "never asks how they ended",
+        "checks those that it keeps in rocksdbstore/",
+        lambda settings: settings.trans_rocksdb_enable and not settings.trans_write_origin_trans_half_enable,
+    ),
+    _WayBack(
+        "keeps_messages_in_database",
+        "keys of messages",
+        "finds those of the files in index/ alone",
+        "keeps them in rocksdbstore/ and writes no index file",
+        lambda settings: settings.index_rocksdb_enable and not settings.writes_index_files,
     ),
 )
 """By the rules of `FileRules` and `StartRules`, each with its source there."""

@@ -180,6 +180,13 @@ def test_starts_with_a_database_that_is_behind_are_foretold(version: str, tmp_pa
         } == case["queues"], case["name"]
 
 
+def test_an_older_broker_leaves_halves_and_keys_in_the_database() -> None:
+    called = call("upgrade", store("5.5.0"), "--version", "5.5.0", "--to", "5.3.3", "--format", "jsonl")
+    told = {row["what"]: row["after"] for row in called.rows if row["about"] == "way_back"}
+    assert told["half messages that wait in RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"] == "never asks how they ended"
+    assert told["keys of messages"] == "finds those of the files in index/ alone"
+
+
 def prepare(root: Path, steps: list[str]) -> None:
     """The edits of `make/more_stores/rocks_starts.py`."""
     from rocksdict import Options, Rdict
