@@ -2,7 +2,8 @@
 
 Each case begins with an empty lake, or with one that holds the stores as they were earlier; is struck; must pass
 `check-lake`; and after an undisturbed ingest and a vacuum must hold what an undisturbed lake holds, row for row. A
-stream that was killed must end with each message once in its table.
+stream that was killed must end with each message once in its table. A checkout that changes meanwhile is found as a
+fault: each ingest imports what it needs by itself.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def main(arguments: list[str]) -> int:
                 print(f"seed {asked.seed}, case {number} ({kind}): {sentence}", file=sys.stderr)
             if wrong:
                 return 1
+            if (number + 1) % 20 == 0:
+                print(f"{number + 1} of {asked.kills} cases, {time.monotonic() - began:.0f} s", file=sys.stderr)
         told = ", ".join(f"{count} × {kind}" for kind, count in done.items())
         print(f"{asked.kills} cases in {time.monotonic() - began:.0f} s, every table as undisturbed: {told}")
         print(", ".join(f"{count} × {how}" for how, count in sorted(judge.ended.items())))
