@@ -53,13 +53,17 @@ def instants(session: Path, count: int, seed: int) -> list[int]:
 
 
 def judge(session: Path, replay: Replay, at: Iterable[int], within: tuple[int, int] | None = None) -> Verdict:
-    """Compares answers with the tables; outside `within` (what the record speaks for) only certain answers can be
-    wrong.
+    """Compares answers with the tables, at instants of which something is on record: of others nothing is certain.
+
+    Outside `within` (what the record speaks for) only certain answers can be wrong.
     """
     runs = truth_runs(session)
     queues = sorted({(run.group, queue) for run in runs for _, table, _ in run.tables for queue in table})
     verdict = Verdict()
     for at_ms in at:
+        if replay.silent_at(at_ms) is not None:
+            assert not any(answer.certain for answer in replay.ownership_at(at_ms)), at_ms
+            continue
         said = {(o.group, MessageQueue(o.topic, o.broker, o.queue_id)): o for o in replay.ownership_at(at_ms)}
         inside = within is None or within[0] <= at_ms <= within[1]
         for group, queue in queues:

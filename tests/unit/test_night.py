@@ -48,6 +48,6 @@ def test_a_finding_is_placed_by_the_record_it_is_about() -> None:
 
 def test_marks_stay_inside_the_axis_and_are_wide_enough_to_be_seen() -> None:
     picture = lanes([Lane("a<b", [Mark(-5, 5, "c1", "x"), Mark(7, 7, "c1", "y")])], [Tick(0, "0"), Tick(10, "10")], {})
-    assert 'x="230.0" y="0.0" width="360.0"' in picture
+    assert 'x="250.0" y="0.0" width="350.0"' in picture
     assert 'width="2.5"' in picture
     assert "a&lt;b" in picture
