@@ -103,6 +103,19 @@ def test_what_was_written_over_the_end_of_a_record_is_part_of_the_damage_behind_
     assert int(Path(file).name) + place.file_pos <= at < found.span.end_physical_offset
 
 
+def test_a_last_record_that_ends_in_zeros_is_named_where_the_log_is_all_that_is_left(tmp_path: Path) -> None:
+    """A broker takes it: of its properties no CRC tells."""
+    builder = shop(tmp_path / "store")
+    root, record = builder.finish(), builder.records[-1]
+    for folder in ("consumequeue", "index", "config"):
+        shutil.rmtree(root / folder)
+    file = log_write(root, record, record.total_size - 9, bytes(9))
+    (found,) = (each for each in findings(root) if each.kind == "record_contradicts_itself")
+    end = record.physical_offset + record.total_size
+    assert found.places == (Place(file, end - 9 - int(Path(file).name), 9),)
+    assert "end in 9 zeros" in found.evidence[1]
+
+
 @pytest.mark.parametrize("root", [CLEAN], indirect=True)
 def test_one_damaged_queue_offset_does_not_start_a_queue_anew(root: Path) -> None:
     file, place, number = first_of_topic(root, "TopicB", behind=20)

@@ -109,7 +109,7 @@ LOG_KINDS: dict[str, Kind] = {
         "error",
         "none",
         "Prepared and rolled back records take no place in a queue and have queue offset 0; what is not there has "
-        "the length 0. One of the record's own fields is wrong.",
+        "the length 0, and properties are text. One of the record's own fields is wrong.",
         KEEPS,
         "Compare with a replica; a record has no CRC over its own header unless __CRC32# is there.",
     ),

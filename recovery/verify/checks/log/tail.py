@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from recovery.scan.intervals import Longs
@@ -22,7 +24,7 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -
         if reached <= start <= reached + shape.file_size:
             reached = max(reached, end)
     if reached <= known_to or not _continues(log, shape, starts):
-        return Judgement()
+        return Judgement(tuple(_torn_record(log, shape)))
     finding = Finding(
         "log_tail_missing",
         Span(physical_offset=known_to, end_physical_offset=reached),
@@ -31,6 +33,15 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -
         (f"queues and index: messages up to {reached}", f"log: ends at {known_to}"),
     )
     return Judgement((finding,))
+
+
+def _torn_record(log: LogColumns, shape: LogShape) -> Iterator[Finding]:
+    """The log's last record where it ends in zeros: a loss of power took the last of its properties."""
+    torn = sum(gap.torn_before for gap in log.gaps if gap.physical_offset == log.end and gap.kind == "unwritten")
+    if torn:
+        span = Span(physical_offset=log.end - torn, end_physical_offset=log.end)
+        evidence = f"record that ends at physical offset {log.end}", f"its properties end in {torn} zeros"
+        yield Finding("record_contradicts_itself", span, shape.places(log.end - torn, log.end), 1, evidence)
 
 
 def behind_missing_tail(log: Judgement, ends: Judgement, file_size: int) -> Judgement:
