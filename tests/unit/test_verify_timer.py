@@ -263,7 +263,10 @@ def test_a_timer_that_was_not_due_when_it_was_taken_in_has_a_unit(due_ms: int, k
     slots = Slots(*(np.array([value]) for value in (3, 1_790_000_900, 0, 0, 1)), wheel_is_whole=True)
     taken_in = np.array([1000, 1500]), np.array([1_790_000_900_000, due_ms])
     side = LogSide(0, 2000, Intervals.of(()), 0, 2, dates_check=True, taken_in=taken_in)
-    found = check_timer(TimerUnits(*of_unit), log, slots, check, side).findings
+    units = TimerUnits(*of_unit)
+    headless = TimerLogShape((TIMER_UNIT.size,), (LOG,), TIMER_UNIT.size, LOG_BYTES, Intervals.of(()))
+    assert check_timer(units, headless, slots, check, side).findings == (), "the lost files are told by themselves"
+    found = check_timer(units, log, slots, check, side).findings
     assert [one.kind for one in found] == kinds
     assert all(one.places[1] == Place(LOG, TIMER_UNIT.size, TIMER_UNIT.size) for one in found)
 

@@ -26,6 +26,7 @@ WHEEL_MS = 7 * 24 * 3600 * 1000
 """A start goes back by at most so much for what was not delivered. TimerMessageStore#recover (TIMER_WHEEL_TTL_DAY)."""
 QUEUE_OFFSET, MASTER_OFFSET, FLUSHED = "last_queue_offset", "master_queue_offset", "last_flush_position"
 READ = "last_read_time_ms"
+FOLDER = "timerlog"
 
 
 def check_timercheck(
@@ -80,8 +81,9 @@ def _times(check: dict[str, int], side: LogSide) -> Iterator[Finding]:
 
 def _without_unit(check: dict[str, int], units: TimerUnits, log: TimerLogShape, side: LogSide) -> Iterator[Finding]:
     """Timer messages that were taken in, were not due by then, and have no unit: what is due later gets one, and units
-    are forced to disk before timercheck is."""
-    if side.taken_in is None or not side.dates_check or check["counter"] <= 0:
+    are forced to disk before timercheck is. Where files before the timer log's first one are missed, they had them."""
+    head_is_missed = log.start > 0 == side.start
+    if side.taken_in is None or head_is_missed or not side.dates_check or check["counter"] <= 0:
         return
     places, due_ms = side.taken_in
     later = (due_ms > check["timestamp_ms"] + CLOCK_STEP_MS) & ~side.lost.hold(places)
@@ -90,7 +92,7 @@ def _without_unit(check: dict[str, int], units: TimerUnits, log: TimerLogShape, 
         first = rows[0]
         said = f"timer log: no unit for {len(rows)} timer messages before it, the first at {places[first]}"
         room = min(len(rows) * TIMER_UNIT.size, log.file_end - log.end)
-        lost = [log.place(log.end, room)] if room > 0 else []
+        lost = [log.place(log.end, room)] if room > 0 else [] if log.names else [Place(FOLDER, 0, 0)]
         yield _finding(QUEUE_OFFSET, check[QUEUE_OFFSET], f"{said}, due {due_ms[first]}", *lost)
 
 
