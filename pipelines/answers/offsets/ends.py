@@ -22,6 +22,7 @@ class Ends:
     log: LogAccess | None = None
     lives: StoreLives | None = None
     searches: dict[tuple[str, int], QueueSearch | None] = field(default_factory=dict)
+    firsts: dict[str, dict[int, int]] | None = None
 
     @property
     def has_whole_log(self) -> bool:
@@ -49,8 +50,11 @@ class Ends:
         """The first message number that each queue of a topic still has; none where they are not known."""
         if self.queues is None or self.log is None or self.queues.unread is not None:
             return {}
-        queues = ((key[1], queue) for key, queue in self.queues.items() if key[0] == topic)
-        return {queue_id: queue.ends(self.log.min_physical_offset)[0] for queue_id, queue in queues}
+        if self.firsts is None:
+            self.firsts = {}
+            for (name, queue_id), queue in self.queues.items():
+                self.firsts.setdefault(name, {})[queue_id] = queue.ends(self.log.min_physical_offset)[0]
+        return self.firsts.get(topic, {})
 
     def now(self, topic: str, queue_id: int) -> int | None:
         """The queue's maximum; None where it is not known, 0 of a queue that the store does not have."""
