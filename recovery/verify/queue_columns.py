@@ -59,7 +59,7 @@ class LeftQueue:
                 pieces.append(_columns(units, start, end - units.first))
         rest, left = _joined(pieces), np.concatenate([np.empty(0, np.int64), *trace.left])
         if living_from:
-            left = left[(left >= living_from) | np.isin(left, rest.physical_offset)]
+            left = left[(left >= living_from) | np.isin(left, _led_to(rest))]
         settled = (settled_from, trace.following, Intervals.of(trace.spans))
         return cls(disk, trace, QueueHead._make([*head.tolist(), *settled]), rest, left, whole)
 
@@ -70,7 +70,7 @@ class LeftQueue:
     @property
     def places(self) -> Longs:
         """Physical offsets of all records that the queue's rule has to know."""
-        return np.union1d(self.units.physical_offset, self.messages)
+        return np.union1d(_led_to(self.units), self.messages)
 
     def first_place(self) -> int | None:
         """Where the message of the queue's first unit starts that is neither pre-blank nor invalid."""
@@ -134,6 +134,11 @@ class LeftQueue:
         joined = [np.concatenate((left, more[settled])) for left, more in zip(self.units, found, strict=True)]
         order = np.argsort(joined[0], kind="stable")
         return QueueUnits._make(column[order] for column in joined)
+
+
+def _led_to(units: QueueUnits) -> Longs:
+    """Where the units lead to; what stands where none was written leads nowhere."""
+    return units.physical_offset[~units.is_hole & ~units.is_pre_blank]
 
 
 def _spans(disk: QueueOnDisk, trace: QueueTrace) -> Iterator[tuple[FileUnits, int, int]]:

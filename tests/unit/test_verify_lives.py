@@ -11,7 +11,16 @@ from parsers.consumequeue.layout import CQ_UNIT
 from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
 from recovery.verify.verify import Verification, verify
-from tests.support.build_store import FIRST_MS, SETTINGS, STEP_MS, VERSION, StoreBuilder, queue_file, write_json
+from tests.support.build_store import (
+    FIRST_MS,
+    SETTINGS,
+    STEP_MS,
+    VERSION,
+    StoreBuilder,
+    overwrite,
+    queue_file,
+    write_json,
+)
 from tests.support.opened import opened
 
 LATER = FIRST_MS + 1_000_000_000
@@ -49,6 +58,13 @@ def test_the_former_life_of_a_topic_is_no_finding(tmp_path: Path) -> None:
     configured(root, "Orders", "Others", back=4)
     assert kinds(root) == []
     assert [state.what for state in verified(root).explained if "life" in state.what] == ["former life of a topic"]
+
+
+def test_what_was_never_written_of_a_queue_leads_to_no_message_of_a_former_life(tmp_path: Path) -> None:
+    root = recreated(tmp_path / "store").finish()
+    configured(root, "Orders", "Others", back=4)
+    overwrite(queue_file(root, "Orders", 0), 8 * CQ_UNIT.size - 1, b"\1")
+    assert set(kinds(root)) == {"unit_invalid"}
 
 
 @pytest.mark.parametrize(("offset", "kind"), [(9, "former"), (2, "unknown")])
