@@ -64,9 +64,10 @@ def field_value(field: Field, number: int) -> str:
 def instant_text(epoch_ms: int) -> str:
     """UTC with milliseconds, or a word for an instant that no calendar holds."""
     try:
-        return f"{EPOCH + timedelta(milliseconds=epoch_ms):%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
+        instant = EPOCH + timedelta(milliseconds=epoch_ms)
     except OverflowError:
         return "beyond the calendar"
+    return instant.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def printable(text: str) -> str:

@@ -85,4 +85,4 @@ def iso_instant(epoch_ms: int | None) -> str | None:
         instant = EPOCH + epoch_ms * MILLISECOND
     except OverflowError:
         return str(epoch_ms)
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return instant.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"  # strftime has no zeros before a year

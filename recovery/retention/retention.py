@@ -205,7 +205,7 @@ def _later(
         ready_ms = None if expires is None or ready_ms is None else max(ready_ms, expires)
         due = None if ready_ms is None else next_delete_hour(memory.settings.delete_when, clock, ready_ms)
         if due is None and ready_ms is not None:
-            reason = f"{reason}; deleteWhen {memory.settings.delete_when} names no hour"
+            reason = f"{reason}; deleteWhen {memory.settings.delete_when} names no hour of the calendar from then on"
         if decided.undecided:
             reason = f"{reason}; it may go earlier: {decided.undecided} is not known"
         yield DueFile("commitlog", file.name, None, None, None, None, True, due, file.end_offset, reason)
@@ -225,13 +225,14 @@ def _expiry_of_newest(
 
 
 def next_delete_hour(delete_when: str, clock: Clock, from_ms: int) -> int | None:
-    """The first instant from `from_ms` on whose local hour is in deleteWhen; None when no hour is."""
-    hour = clock.at(from_ms).replace(minute=0, second=0, microsecond=0)
-    for ahead in range(HOURS_LOOKED_AHEAD + 1):
-        instant = hour + timedelta(hours=ahead)
-        if is_delete_hour(delete_when, instant.hour):
-            return max(from_ms, int(instant.timestamp() * 1000))
-    return None
+    """The first instant from `from_ms` on whose local hour is in deleteWhen; None when no hour of the calendar is."""
+    try:
+        hour = clock.at(from_ms).replace(minute=0, second=0, microsecond=0)
+        instants = (hour + timedelta(hours=ahead) for ahead in range(HOURS_LOOKED_AHEAD + 1))
+        due = next((instant for instant in instants if is_delete_hour(delete_when, instant.hour)), None)
+    except (OverflowError, ValueError):  # beyond the last day that a calendar has
+        return None
+    return None if due is None else max(from_ms, int(due.timestamp() * 1000))
 
 
 def _write_rate(played: Restart) -> tuple[float | None, str]:

@@ -71,7 +71,7 @@ def _was_zero(change: Change, base: Path) -> bool:
 def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     file = root / change.file
     fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end])
-    before, after = _record_around(change, base), _record_around(change, root)
+    before, after = record_around(change, base), record_around(change, root)
     if fields == {"properties"} and before is not None and after is not None:
         return _dispatched_alike(before, after, opened(base)[1].version)
     if fields - KNOWN_TO_NOBODY == {"sys_flag"} and before is not None and after is not None:
@@ -81,7 +81,7 @@ def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     return fields <= KNOWN_TO_NOBODY
 
 
-def _record_around(change: Change, root: Path) -> Message | None:
+def record_around(change: Change, root: Path) -> Message | None:
     """The record that the changed bytes belong to, None where damage before it hides where it starts."""
     content, at = (root / change.file).read_bytes(), 0
     try:

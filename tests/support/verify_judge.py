@@ -16,6 +16,7 @@ from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
 from tests.support.store_changes import Change, changes_between, covered, files_of, is_zero, touches
 from tests.support.traceless import left_no_trace
+from tests.support.traceless_log import record_around
 
 NOTHING_SAID: Mapping[str, str] = MappingProxyType({})
 NOTHING_LEFT = Verification((), (), ())
@@ -33,9 +34,11 @@ LEFT_BY_RECOVERY = ("index_keys_missing", "not_dispatched", "queue_numbers_resta
 has got no new message has its former ones again, the others not."""
 BEHIND_A_GAP = "log_file_out_of_place"
 """A file that is as it was, after one that an edit took."""
+REST_OF_A_RECORD = "log_damaged"
+"""Bytes that are as they were, of a record that an edit changed before them."""
 FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
-OF_A_FORMER_LIFE = ("not_dispatched", "queue_missing")
+OF_A_FORMER_LIFE = ("not_dispatched", "not_dispatched_yet", "queue_missing")
 """Kinds of messages of a deleted topic, once the messages are gone that show that it was created again."""
 OF_AN_OFFSET = ("consumer_offset_above_max", "consumer_offset_below_min", "delay_offset_below_min")
 """Kinds that an edit of the queue earns, or one that takes a log file, although the group's offset is as it was."""
@@ -94,6 +97,7 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
         excused |= finding.kind in OF_AN_OFFSET and (
             _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
         )
+        excused |= finding.kind == REST_OF_A_RECORD and _is_rest(base, finding, changes)
         excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
         excused |= _is_of_deleted_folder(finding, case)
         if not excused and not touches(finding, changes):
@@ -123,6 +127,22 @@ def _is_of_former_life(base: Path, finding: Finding) -> bool:
         and (life.physical_offset or 0) <= start
         and end <= (life.end_physical_offset or 0)
         for life in former
+    )
+
+
+def _is_rest(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
+    """All of the finding lies in one record of the undamaged base, and an edit is in that record, too."""
+    place = finding.places[0]
+    end = place.file_pos + place.length
+    record = record_around(Change(place.file, place.file_pos + 1, end, "bytes"), base)
+    if record is None:
+        return False
+    start = record.physical_offset - int(Path(place.file).name)
+    behind = start + record.total_size
+    return (
+        start <= place.file_pos
+        and end <= behind
+        and any(change.file == place.file and change.start < behind and start < change.end for change in changes)
     )
 
 

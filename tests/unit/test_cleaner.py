@@ -66,3 +66,10 @@ def test_unknown_disk_use_stays_open_unless_the_hour_decides() -> None:
 def test_the_next_delete_hour(when: str, hours_from_now: float, expected_hours: float | None) -> None:
     due = next_delete_hour(when, NOON, NOON.now_ms + int(hours_from_now * HOUR))
     assert due == (None if expected_hours is None else NOON.now_ms + int(expected_hours * HOUR))
+
+
+@pytest.mark.parametrize("year", [9999, 10_000, 300_000])
+def test_no_delete_hour_is_due_beyond_the_calendar(year: int) -> None:
+    from_ms = NOON.now_ms + int((year - 2026) * 365.2425 * 24 * HOUR)
+    assert next_delete_hour("", NOON, from_ms) is None
+    assert year == 9999 or next_delete_hour("04", NOON, from_ms) is None

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.explain.line import instant_text
+from pipelines.answers.instants import iso_instant
 from pipelines.cli.frame.written.json_form import json_lines, plain_text
 
 PAIRS = st.lists(st.tuples(st.text(max_size=4), st.none() | st.text(max_size=4)), max_size=3)
@@ -89,3 +91,8 @@ def test_large_batches_come_in_pieces_and_lose_nothing() -> None:
     pieces = [bytes(piece) for piece in json_lines(batch)]
     assert len(pieces) > 1
     assert sum(piece.count(b"\n") for piece in pieces) == 5
+
+
+def test_an_instant_of_a_year_before_1000_has_its_zeros() -> None:
+    assert iso_instant(-62_135_596_800_000) == "0001-01-01T00:00:00.000Z"
+    assert instant_text(-62_135_596_799_999) == "0001-01-01T00:00:00.001Z"
