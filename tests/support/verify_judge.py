@@ -42,6 +42,7 @@ OF_A_FORMER_LIFE = ("not_dispatched", "not_dispatched_yet", "queue_missing")
 """Kinds of messages of a deleted topic, once the messages are gone that show that it was created again."""
 OF_AN_OFFSET = ("consumer_offset_above_max", "consumer_offset_below_min", "delay_offset_below_min")
 """Kinds that an edit of the queue earns, or one that takes a log file, although the group's offset is as it was."""
+OF_A_DELETED_TOPIC = "offsets of a deleted topic"
 FORMER_LIVES = ("former life of a topic", "deleted topic")
 
 
@@ -156,9 +157,12 @@ def _leaves_the_gap(finding: Finding, changes: Sequence[Change]) -> bool:
 
 
 def _has_other_finding(base: Path, finding: Finding) -> bool:
-    """The undamaged base has a finding about the same queue: the offset is of a former life, which the edits hide."""
+    """The undamaged base says it of the same queue or topic in another way: the offset is of a former life or a deleted
+    topic, which the edits hide."""
     where = finding.span.topic, finding.span.queue_id, finding.span.queue_offset
-    return any((one.span.topic, one.span.queue_id, one.span.queue_offset) == where for one in _earned(base))
+    known = any((one.span.topic, one.span.queue_id, one.span.queue_offset) == where for one in _earned(base))
+    deleted = {state.span.topic for state in _judged_once(base).explained if state.what == OF_A_DELETED_TOPIC}
+    return known or finding.span.topic in deleted
 
 
 def _moves_the_queue(finding: Finding, changes: Sequence[Change]) -> bool:
