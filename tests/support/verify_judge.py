@@ -135,6 +135,8 @@ def _is_rest(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
     """All of the finding lies in one record of the undamaged base, and an edit is in that record, too."""
     place = finding.places[0]
     end = place.file_pos + place.length
+    if not (base / place.file).is_file():
+        return False
     record = record_around(Change(place.file, place.file_pos + 1, end, "bytes"), base)
     if record is None:
         return False
