@@ -44,12 +44,10 @@ def open_faults() -> int | None:
 class Pages(mmap.mmap):
     """Memory of a file's size, of which no page is there yet. It is never given back: see `Pager`."""
 
-    def __new__(cls, faults: int, size: int) -> Pages:
-        room = -(-size // PAGE) * PAGE
+    def __new__(cls, size: int) -> Pages:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
-        pages = super().__new__(cls, -1, room, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        pages = super().__new__(cls, -1, _whole(size), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         pages.madvise(mmap.MADV_DONTFORK)  # a forked process would find zeros in it
-        fcntl.ioctl(faults, IOCTL_REGISTER, struct.pack("=QQQQ", pages.address, room, MODE_MISSING, 0))
         return pages
 
     def size(self) -> int:
@@ -66,6 +64,11 @@ class Pages(mmap.mmap):
         return ctypes.addressof(ctypes.c_char.from_buffer(self))
 
 
+def serve(faults: int, address: int, size: int) -> None:
+    """Let touches of another process's Pages at an address come as faults. Raises OSError."""
+    fcntl.ioctl(faults, IOCTL_REGISTER, struct.pack("=QQQQ", address, _whole(size), MODE_MISSING, 0))
+
+
 def faulted(message: bytes) -> int | None:
     """The address that was touched, of one message; None of other events."""
     event, _, address, _ = MESSAGE.unpack(message)
@@ -74,7 +77,7 @@ def faulted(message: bytes) -> int | None:
 
 def put(faults: int, address: int, content: bytes) -> None:
     """Put bytes where pages of another process are missing; pages that are there stay. Raises OSError."""
-    buffer = ctypes.create_string_buffer(content, -(-len(content) // PAGE) * PAGE)
+    buffer = ctypes.create_string_buffer(content, _whole(len(content)))
     at, end = 0, len(buffer)
     while at < end:
         request = bytearray(struct.pack("=QQQQq", address + at, ctypes.addressof(buffer) + at, end - at, 0, 0))
@@ -86,3 +89,8 @@ def put(faults: int, address: int, content: bytes) -> None:
             if refused.errno not in (errno.EEXIST, errno.EAGAIN):
                 raise
             at += copied if copied > 0 else (PAGE if refused.errno == errno.EEXIST else 0)
+
+
+def _whole(size: int) -> int:
+    """The bytes of the pages that hold so many."""
+    return -(-size // PAGE) * PAGE

@@ -1,6 +1,6 @@
-"""`python -m pipelines.objects.pager ADDRESS SOCKET`: a folder that stands for a store at an address, and the bytes of
-its files, for the process at the other end of the socket; until that ends.
+"""`python -m pipelines.objects.pager ADDRESS SOCKET FOLDER`: lays out a store at an address below a folder.
 
+It serves the bytes of the files to the process at the other end of the socket; when that ends, the folder goes.
 A process of its own: the one that touches a page waits for it with whatever locks it holds.
 """
 
@@ -14,7 +14,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipelines.objects.faults import MESSAGE, faulted, put
+from pipelines.objects.faults import MESSAGE, faulted, put, serve
 from pipelines.objects.place import ObjectPlace
 from pipelines.objects.protocols import scheme_of
 from pipelines.objects.storage import Storage
@@ -105,7 +104,8 @@ class Pager:
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
         try:
             match question:
-                case {"map": name, "address": address, "size": size}:
+                case {"map": name, "address": address, "size": size} if self._faults is not None:
+                    serve(self._faults, address, size)
                     self._mapped.append(Mapped(self._objects[name], address, size))
                     self._mapped.sort(key=lambda each: each.address)
                 case {"fill": name}:
@@ -171,9 +171,8 @@ def _told(refused: OSError) -> Refused:
     return refused.strerror or str(refused), refused.filename
 
 
-def main(address: str, number: str) -> int:
-    asked = socket.socket(fileno=int(number))
-    root = Path(os.path.realpath(tempfile.mkdtemp(prefix="rocketlens-store-")))
+def main(address: str, number: str, scratch: str) -> int:
+    asked, root = socket.socket(fileno=int(number)), Path(scratch)
     try:
         place = ObjectPlace.of(address, Storage(scheme=scheme_of(address) or ""))
         folder = root / place.bucket / place.key

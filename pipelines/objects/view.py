@@ -6,13 +6,15 @@ import errno
 import json
 import mmap
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,7 +27,8 @@ from pipelines.objects.storage import Storage
 
 
 class _Ended(BaseException):
-    """Raised in the main thread, wherever it is, when the server refused a page: what it reads there is nothing."""
+    """Raised in the main thread, wherever it is, when no more pages come, since the server refused one or the pager has
+    ended: what it reads there is nothing."""
 
 
 @contextmanager
@@ -43,37 +46,56 @@ def viewed(address: str) -> Iterator[Path]:
         raise ValueError(f"{address!r}: the address of a store is written {HOW_WRITTEN}")
     ObjectPlace.of(address, Storage(scheme=scheme))
     ours, theirs = socket.socketpair()
-    command = [sys.executable, "-m", "pipelines.objects.pager", address, str(theirs.fileno())]
+    scratch = os.path.realpath(tempfile.mkdtemp(prefix="rocketlens-store-"))
+    command = [sys.executable, "-m", "pipelines.objects.pager", address, str(theirs.fileno()), scratch]
     with ours, subprocess.Popen(command, pass_fds=[theirs.fileno()]) as serving:
         theirs.close()
         try:
-            yield from _served(_Asked(ours), ours)
+            yield from _served(_Asked(ours), ours, serving)
         finally:
             ours.shutdown(socket.SHUT_RDWR)
             serving.wait()
+            shutil.rmtree(scratch, ignore_errors=True)  # it does so itself unless it was killed
 
 
-def _served(asked: _Asked, ours: socket.socket) -> Iterator[Path]:
+def _served(asked: _Asked, ours: socket.socket, serving: subprocess.Popen[bytes]) -> Iterator[Path]:
     folder = Path(asked.first()["folder"])
-    faults = open_faults()
+    by_pages = _send_faults(ours)
     try:
-        socket.send_fds(ours, [b"f"], [] if faults is None else [faults])
-        before = signal.signal(signal.SIGUSR1, _end)
-        try:
-            with supplied(folder, Fetched(folder, asked, faults)):
-                yield folder
-        except _Ended:
-            pass
-        finally:
-            signal.signal(signal.SIGUSR1, before)
-        asked.ask({})  # what the server refused is told now, too, where it reached nobody
+        with _ending(serving), supplied(folder, Fetched(folder, asked, by_pages=by_pages)):
+            yield folder
+    except _Ended:
+        pass
+    asked.ask({})  # what the server refused is told now, too, where it reached nobody
+
+
+def _send_faults(ours: socket.socket) -> bool:
+    """Hand the page faults of this process to the pager; False where the system has none.
+
+    This process keeps no descriptor of them: with the pager's they end, and who waits for a page goes on.
+    """
+    faults = open_faults()
+    socket.send_fds(ours, [b"f"], [] if faults is None else [faults])
+    if faults is None:
+        return False
+    os.close(faults)
+    return True
+
+
+@contextmanager
+def _ending(serving: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Raise _Ended when the pager says so, or has ended."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGUSR1 or serving.poll() is not None:
+            raise _Ended
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGUSR1, signal.SIGCHLD)}
+    try:
+        yield
     finally:
-        if faults is not None:
-            os.close(faults)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    raise _Ended
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Asked:
@@ -85,27 +107,30 @@ class _Asked:
 
     def first(self) -> dict[str, Any]:
         """What it says unasked. Raises StoreRefused."""
-        line = self._lines.readline()
-        told = json.loads(line) if line else {"refused": ["the process that fetches it has ended", None]}
-        if told.get("refused"):
-            raise StoreRefused(errno.EIO, *told["refused"])
-        return dict(told)
+        with suppress(ConnectionResetError):
+            if line := self._lines.readline():
+                told = json.loads(line)
+                if told.get("refused"):
+                    raise StoreRefused(errno.EIO, *told["refused"])
+                return dict(told)
+        raise StoreRefused(errno.EIO, "the process that fetches it has ended")
 
     def ask(self, question: dict[str, Any]) -> None:
         """Raises StoreRefused where the server has refused anything by now."""
         with self._one_at_a_time:
-            self._lines.write(json.dumps(question).encode() + b"\n")
+            with suppress(BrokenPipeError):
+                self._lines.write(json.dumps(question).encode() + b"\n")
             self.first()
 
 
 class Fetched:
     """The bytes of a folder's files, from the pager. A file is mapped once: its pages are the same for everybody.
 
-    Without page faults a file is fetched whole when it is first mapped.
+    Without `by_pages` a file is fetched whole when it is first mapped.
     """
 
-    def __init__(self, folder: Path, asked: _Asked, faults: int | None) -> None:
-        self._folder, self._asked, self._faults = folder, asked, faults
+    def __init__(self, folder: Path, asked: _Asked, *, by_pages: bool) -> None:
+        self._folder, self._asked, self._by_pages = folder, asked, by_pages
         self._maps: dict[Path, Pages] = {}
         self._one_at_a_time = threading.Lock()
 
@@ -113,13 +138,13 @@ class Fetched:
         size = path.stat().st_size
         if not path.is_file() or not size:
             return memoryview(b"") if path.is_file() else _refuse(path)
-        if self._faults is None:
+        if not self._by_pages:
             self.fill(path)
             with path.open("rb") as file:
                 return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
         with self._one_at_a_time:
             if (pages := self._maps.get(path)) is None:
-                pages = Pages(self._faults, size)
+                pages = Pages(size)
                 self._asked.ask({"map": self._name(path), "address": pages.address, "size": size})
                 self._maps[path] = pages
         return memoryview(pages).toreadonly()[:size]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -200,6 +201,19 @@ def test_what_is_refused_ends_the_command(
     assert err.endswith(f"{told}\n")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_whose_pager_is_killed_ends(reader: Reader) -> None:
+    def kills(environ: Environ) -> str | None:
+        children = Path(f"/proc/{reader.process.pid}/task/{reader.process.pid}/children").read_text()
+        for child in map(int, children.split() if "/commitlog/" in environ["PATH_INFO"] else ()):
+            os.kill(child, signal.SIGKILL)
+        return WELL
+
+    reader.s3.fault = kills
+    code, out, err = reader.call("verify", reader.address)
+    assert (code, out) == (3, "")
+    assert err.endswith("the process that fetches it has ended\n")
 
 
 def test_what_is_no_store(reader: Reader) -> None:
