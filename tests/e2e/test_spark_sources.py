@@ -125,7 +125,7 @@ def test_queues_and_tables_of_databases_are_rows(spark: SparkSession) -> None:
     assert {row.file for row in read("rocketmq_config", table="topic_configs")} == {"config/topics"}
     databases = {row.file for row in read("rocketmq_files") if row.kind == "rocksdb"}
     tables = {f"config/{name}" for name in ("topics", "subscriptionGroups", "consumerOffsets")}
-    assert databases == {"consumequeue", *tables}
+    assert databases == {"consumequeue", "rocksdbstore", *tables}
 
 
 def test_an_empty_store_of_a_kind_gives_no_rows(spark: SparkSession, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_it_answers_as_a_folder(reader: Reader, command: Sequence[str]) -> None:
 def test_without_page_faults_the_touched_files_are_fetched_whole(reader: Reader) -> None:
     with reading("whole") as process:
         whole = replace(reader, process=process)
-        for command in COMMANDS:
+        for command in COMMANDS[:4]:
             reader.s3.asked.clear()
             here, there = reader.call(*placed(command, reader.store)), whole.call(*placed(command, reader.address))
             assert there == (here[0], here[1], here[2].replace(str(reader.store), reader.address))

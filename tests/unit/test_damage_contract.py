@@ -13,7 +13,7 @@ import parsers
 from tests.support.fixtures import CHECKOUT
 
 READERS = ("read_", "summarize_", "open_index", "index_files", "find")
-NO_ROWS = {"read_units", "read_small"}
+NO_ROWS = {"read_units", "read_small", "read_at"}
 """The bytes of a file as they are: they raise."""
 PAGE = CHECKOUT / "docs" / "damage.md"
 

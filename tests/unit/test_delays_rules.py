@@ -28,7 +28,7 @@ def timers(*rows: Row, read_ms: int = 0, by_topic: bool | None = True) -> list[t
     message = np.array([text_hash(name) for name, _, _, _ in rows], np.int64)
     due = np.array([each for _, each, _, _ in rows], np.int64)
     topic = np.array([TOPICS.index(each) for _, _, each, _ in rows], np.int32)
-    own = np.stack((due, none, *(kept(rows, kind) for kind in (HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS))))
+    own = np.stack((due, none, *(kept(rows, kind) for kind in (HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS)), none))
     stored = np.full(count, 1000, np.int64)
     columns = HeldColumns(place, stored, np.arange(count), message, none, zero, zero, topic, zero, zero, own)
     fates = fates_of(Held(columns, TOPICS), due, Progress({}, read_ms, count), by_topic)
