@@ -55,7 +55,7 @@ class LogGap:
 
     `torn_before`: how many of the last bytes of the record before it go with it. That record's body is what its CRC
     says, and what was written over its last properties is seen by nothing else: zeros, where it begins with zeros; and
-    properties from one on that is no UTF-8, as a broker writes them.
+    before damage properties from one on that is no UTF-8, as a broker writes them.
     """
 
     file: StoreFile
@@ -140,9 +140,10 @@ class _Slice:
                     release_pages(log.view, began, following)
             if len(positions) < most and following < self.end:
                 regions, self.at = across_break(log, following, self._messages_before(following))
-                torn = _torn_before(log.data, int(positions[-1]), following) if len(positions) else 0
                 for region in regions:
-                    gaps(_gap(self.file, region, torn if region.file_pos == following else 0))
+                    follows = len(positions) and region.file_pos == following
+                    torn = _torn_before(log.data, int(positions[-1]), region) if follows else 0
+                    gaps(_gap(self.file, region, torn))
 
     def _messages_before(self, at: int) -> LastMessages:
         """The last two of the file, which a break near the slice's start does not have in it."""
@@ -175,14 +176,15 @@ def _gap(file: StoreFile, region: Region, torn_before: int) -> LogGap:
     return LogGap(file, region.file_pos, region.length, "damage", said, torn_before)
 
 
-def _torn_before(data: Bytes, record_at: int, end: int) -> int:
-    """How many of the last bytes of the record at `record_at`, which ends at `end`, go with the gap behind it."""
+def _torn_before(data: Bytes, record_at: int, gap: Region) -> int:
+    """How many of the last bytes of the record at `record_at` go with the gap that follows it."""
     properties_at, size = shape_of(data, record_at)[5:]
-    properties = bytes(data[properties_at : properties_at + size])
+    properties, end = bytes(data[properties_at : properties_at + size]), gap.file_pos
     if properties_at + size != end:
         return 0
-    try:
-        properties.decode("utf-8")
-    except UnicodeDecodeError as malformed:
-        return size - 1 - properties.rfind(bytes([ENTRY_END]), 0, malformed.start)
+    if gap.kind != "unwritten":
+        try:
+            properties.decode("utf-8")
+        except UnicodeDecodeError as malformed:
+            return size - 1 - properties.rfind(bytes([ENTRY_END]), 0, malformed.start)
     return size - len(properties.rstrip(b"\0")) if end < len(data) and data[end] == 0 else 0

@@ -47,7 +47,7 @@ def test_zeros_that_reach_back_into_the_record_before_are_counted(tmp_path: Path
     place = builder.records[6].physical_offset
     overwrite(builder.root / "commitlog" / f"{0:020d}", place - 3, bytes(20))
     gap, _ = seen(open_store(builder.root).commitlog[0])[1]
-    assert (gap.file_pos, gap.zeros_before) == (place, 3)
+    assert (gap.file_pos, gap.torn_before) == (place, 3)
 
 
 def test_parts_of_a_few_bytes_have_it_too(file: StoreFile) -> None:
