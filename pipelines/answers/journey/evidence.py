@@ -26,6 +26,9 @@ from pipelines.answers.journey.step import StoredRecord
 from pipelines.answers.journey.steps import Commit, KeptOffset, Pull, Trail
 from pipelines.answers.journey.traced import TraceEvent
 from pipelines.answers.lives.life_rows import lives_of_rows
+from pipelines.answers.offsets.event import OffsetEvent, order_of
+from pipelines.answers.offsets.events import offset_event_of
+from pipelines.answers.offsets.passed_over import passing_events
 from pipelines.answers.offsets.saved import OffsetsAt
 from pipelines.answers.traces import of_message, trace_batches
 from pipelines.lake.lake import Lake
@@ -75,6 +78,10 @@ SELECT * REPLACE (epoch_ms(begins_at) AS begins_at) FROM topic_lives WHERE broke
 """
 LAKE_ENDS = """
 SELECT queue_id, coalesce(max_queue_offset - messages, 0) AS first, max_queue_offset AS behind FROM queues
+WHERE broker = $broker AND topic = $topic
+"""
+LAKE_MOVES = """
+SELECT * REPLACE (epoch_ms(earliest) AS earliest, epoch_ms(latest) AS latest) FROM offset_events
 WHERE broker = $broker AND topic = $topic
 """
 LAKE_OWNERS = """
@@ -288,6 +295,7 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
     known = lake.query(LAKE_ENDS, **of_topic).to_pylist()
     ends = {(message.topic, row["queue_id"]): (row["first"], row["behind"]) for row in known}
     key = message.topic, message.queue_id
+    moved = sorted(map(offset_event_of, lake.query(LAKE_MOVES, **of_topic).to_pylist()), key=order_of)
     return Trail(
         message,
         records,
@@ -297,10 +305,19 @@ def trail_in_lake(lake: Lake, message_id: str) -> Trail | None:
         intervals=[OwnershipInterval(**{k: v for k, v in row.items() if k != "source"}) for row in owners],
         traces=_lake_traces(lake, message),
         held=held_back_in_lake(lake, broker, records),
+        passed=movements_over(message, moved, lives),
         broker=broker,
         looked_at=["the lake's snapshots of offsets and its ownership intervals"],
         life=message_life(lives, key, message.physical_offset, ends.get(key, (0, 0))[1]),
     )
+
+
+def movements_over(message: StoredRecord, moved: Sequence[OffsetEvent], lives: TopicLives) -> dict[str, OffsetEvent]:
+    """By group the movement that took its offset over a message of the topic's present life; `moved`: by time."""
+    of_topic = lives.topics.get(message.topic, ())
+    if of_topic and message.physical_offset < of_topic[-1].first_physical_offset:
+        return {}
+    return passing_events(moved, lives, message.topic, message.queue_id, message.queue_offset)
 
 
 def _lake_traces(lake: Lake, message: StoredRecord) -> list[TraceEvent]:

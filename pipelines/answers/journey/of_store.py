@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from pipelines.answers.fates.pops import PopAnswer
-from pipelines.answers.journey.evidence import commits_in, kept_offsets, pulls_in, trail_in_store
+from pipelines.answers.journey.evidence import commits_in, kept_offsets, movements_over, pulls_in, trail_in_store
 from pipelines.answers.journey.held_back import held_back_in_store
 from pipelines.answers.journey.steps import Trail
-from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import events_of
-from pipelines.answers.offsets.passed_over import passing_events
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.recorded.heard import Heard
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.query import StoreQuery
 
@@ -47,17 +44,9 @@ def store_trail(
     kept = ([] if own is None else [own]) if copies is None else copies
     trail.kept = list(kept_offsets(store, lives(), kept, trail.message))
     trail.looked_at = ["consumerOffset.json"] if kept else []
-    trail.passed = _passed(trail, events_of(store, known, record, copies or (), damage=damage), lives())
+    moved = events_of(store, known, record, copies or (), damage=damage)
+    trail.passed = movements_over(trail.message, moved, lives())
     return trail
-
-
-def _passed(trail: Trail, moved: Sequence[OffsetEvent], lives: TopicLives) -> dict[str, OffsetEvent]:
-    """The movements that took groups' offsets over the message, where it is of the topic's present life."""
-    message = trail.message
-    of_topic = lives.topics.get(message.topic, ())
-    if of_topic and message.physical_offset < of_topic[-1].first_physical_offset:
-        return {}
-    return passing_events(moved, lives, message.topic, message.queue_id, message.queue_offset)
 
 
 def add_heard(trail: Trail, heard: Heard, names: Sequence[str]) -> None:

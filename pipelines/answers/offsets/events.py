@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -161,3 +161,24 @@ def offset_event_row(event: OffsetEvent, *, broker: str | None = None) -> dict[s
         "reason": event.reason,
         "evidence": event.evidence,
     }
+
+
+def offset_event_of(row: Mapping[str, Any]) -> OffsetEvent:
+    """The movement of a row of the table `offset_events`, whose instants are epoch milliseconds here."""
+    return OffsetEvent(
+        row["group"],
+        row["topic"],
+        row["queue_id"],
+        MoveKind(row["kind"]),
+        row["from_queue_offset"],
+        row["to_queue_offset"],
+        row["skipped"],
+        row["repeated"],
+        row["earliest"],
+        row["latest"],
+        row["by"],
+        row["cause"],
+        row["certain"],
+        row["reason"],
+        row["evidence"],
+    )
