@@ -145,13 +145,15 @@ class ConfigStart:
         """A timer store that is shut down before it has read timercheck writes it with zeros.
         TimerMessageStore#shutdown, #prepareTimerCheckPoint @5.0.0, 5.4.0."""
         loads_no_timers = self.store_fails is StoreFailure.LOAD and not self.stops_before_store
-        if loads_no_timers and self.delivered_to_ms and not self._shutdown_fails:
+        if loads_no_timers and self.delivered_to_ms and not self._writes_nothing:
             held = f"timers are delivered up to {self.delivered_to_ms} ms; from 0 on they are delivered again"
             yield Destroyed(f"config/{TIMERCHECK}", "emptied", held, moves_to_backup=False)
 
     @property
-    def _shutdown_fails(self) -> bool:
-        """It ends before anything is written."""
+    def _writes_nothing(self) -> bool:
+        """Shutdown is not reached, or ends before anything is written."""
+        if self.store_fails is StoreFailure.WHEEL:
+            return self.version.throws_on_wheel
         return self.store_fails is StoreFailure.LOAD and self.has_timers and self.version.needs_timers_to_shut_down
 
     def _deleted(self) -> Iterator[Destroyed]:
@@ -165,7 +167,7 @@ class ConfigStart:
         stopped_at = self.stopped_at
         if stopped_at is None or load.file not in written_by_refused_start(self.version, stopped_at):
             return False
-        if self._shutdown_fails and not self.stops_before_store:
+        if self._writes_nothing and not self.stops_before_store:
             return False
         is_in_memory = load is not self.refused and load in self.taken
         holds = any(copy.rows or copy.state is CopyState.UNREADABLE for copy in (load.main, load.backup))

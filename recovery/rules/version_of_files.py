@@ -147,6 +147,12 @@ class FileRules(Version):
         return (5, 1, 2) <= self < (5, 3, 4)
 
     @property
+    def throws_on_wheel(self) -> bool:
+        """A timer wheel of another size ends the start with a RuntimeException, without a shutdown.
+        BrokerController#initialize, BrokerStartup#createBrokerController @5.0.0, 5.1.4, 5.2.0, not @5.3.3."""
+        return self < (5, 3, 0)
+
+    @property
     def deletes_timers_by_topic(self) -> bool:
         """A timer's deletion names its topic and unique key, joined by `+` (before: the unique key alone).
         TimerMessageStore#buildDeleteKey @5.3.2."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,36 +98,26 @@ def test_settings_decide_which_files_are_loaded(tmp_path: Path) -> None:
     assert {load.file.name for load in start.loads}.isdisjoint({"consumerOffset.json", "timermetrics"})
 
 
-DELAYS_FILE, CHECK_FILE = "config/delayOffset.json", "config/timercheck"
+RECORDED = Path(__file__).resolve().parents[1] / "golden" / "refused_starts" / "starts.jsonl"
+REFUSED_STARTS = [json.loads(line) for line in RECORDED.read_text().splitlines()]
 
 
 @pytest.mark.parametrize(
-    ("version", "fails", "has_timers", "taken_away"),
-    [
-        ("4.9.7", StoreFailure.LOAD, True, set()),
-        ("5.0.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
-        ("5.0.0", StoreFailure.LOAD, False, {DELAYS_FILE}),
-        ("5.1.4", StoreFailure.LOAD, True, set()),
-        ("5.1.4", StoreFailure.LOAD, False, {DELAYS_FILE}),
-        ("5.3.3", StoreFailure.LOAD, True, set()),
-        ("5.3.3", StoreFailure.LOAD, False, {DELAYS_FILE}),
-        ("5.3.3", StoreFailure.WHEEL, True, {DELAYS_FILE}),
-        ("5.3.3", StoreFailure.TIMER_LOG, True, {DELAYS_FILE}),
-        ("5.4.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
-        ("5.4.0", StoreFailure.WHEEL, True, {DELAYS_FILE}),
-        ("5.4.0", StoreFailure.TIMER_LOG, True, {DELAYS_FILE}),
-        ("5.5.0", StoreFailure.LOAD, True, {DELAYS_FILE, CHECK_FILE}),
-    ],
+    "told", REFUSED_STARTS, ids=lambda told: f"{told['version']}-{told['fails']}-{told['has_timers']}"
 )
 def test_a_start_that_the_store_stops_takes_away_what_was_not_read_by_then(
-    tmp_path: Path, version: str, fails: StoreFailure, has_timers: bool, taken_away: set[str]
+    tmp_path: Path, told: dict[str, Any]
 ) -> None:
-    """Recorded: BrokerController#initialize and, where it is false, #shutdown, as BrokerStartup calls them, on a store
-    of 5.3.3 with a queue file, a timer log or a timer wheel cut short. Without their timers 5.1.4 and 5.3.3 end
-    #shutdown with a NullPointerException; 5.0.0, 5.4.0 and 5.5.0 left [0, 0, 0, 62] in timercheck."""
+    """A queue file, the timer wheel or the timer log was cut short. Some versions end #initialize or #shutdown with an
+    exception, and write nothing then. A timercheck that still has the time up to which timers are delivered
+    is not taken away."""
     numbers = dict.fromkeys(TIMER_CHECK.offsets, 0) | {"last_read_time_ms": 1_795_544_032_000}
-    start = started(tmp_path, version, None, StoreSettings(timer_wheel_enable=has_timers), TIMER_CHECK.pack(numbers))
-    assert {each.file for each in replace(start, store_fails=fails).destroys} == taken_away
+    settings = StoreSettings(timer_wheel_enable=told["has_timers"])
+    start = started(tmp_path, told["version"], None, settings, TIMER_CHECK.pack(numbers))
+    taken_away = {name for name in told["changed"] if name != "config/timercheck" or told["timercheck"][0] == 0}
+    ours = {each.file for each in replace(start, store_fails=StoreFailure[told["fails"].upper()]).destroys}
+    assert told["initialize"] != "true"
+    assert ours == taken_away
 
 
 def test_a_folder_of_the_store_classes_alone_stops_no_broker(tmp_path: Path) -> None:
