@@ -62,6 +62,17 @@ def test_the_store_time_of_a_record_that_its_crc_refuses_judges_no_index(tmp_pat
     assert "record_crc_wrong" in {found.kind for found in findings_of(root)}
 
 
+def test_the_end_time_of_an_index_file_is_not_blamed_where_its_last_entry_says_the_same(tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store")
+    root = builder.finish()
+    last = next(record for record in reversed(builder.records) if record.property_value("KEYS"))
+    log_write(root, last, STORE_TIME_AT, bytes.fromhex("0000030000000000"))
+    found = findings_of(root)
+    (times,) = [each for each in found if each.kind == "index_time_wrong"]
+    assert [place.file.partition("/")[0] for place in times.places] == ["index", "commitlog"]
+    assert "index_header_wrong" not in {each.kind for each in found}
+
+
 def test_no_time_of_an_entry_is_wrong_where_nothing_has_the_files_first_one(built: StoreBuilder) -> None:
     root = built.finish()
     path = sorted((root / "index").iterdir())[0]

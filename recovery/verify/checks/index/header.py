@@ -15,6 +15,7 @@ from recovery.scan.kernel import Ints
 from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places
+from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import LOST_MESSAGES_MS
 
 BEGINS = ("begin_timestamp_ms", "begin_physical_offset")
@@ -70,6 +71,13 @@ def untold_fields(damaged: Mask, *, counts: bool, breaks: bool, proven: bool) ->
     untold |= {*ENDS} if damaged[-1:].any() else set()
     untold |= {"index_count"} if damaged[-1:].any() and proven else set()
     return untold | ({"hash_slot_count"} if breaks else set())
+
+
+def ends_as_last_entry(file: OpenIndex, entries: Entries) -> bool:
+    """Whether a header's end is as long after its begin as its last entry says: where the record has another time, two
+    witnesses stand against it."""
+    begin_ms, end_ms = file.header["begin_timestamp_ms"], file.header["end_timestamp_ms"]
+    return len(entries) > 1 and seconds_since(end_ms, begin_ms) == int(entries.time_diff_s[-1])
 
 
 def header_findings(

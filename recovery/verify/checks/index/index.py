@@ -18,7 +18,14 @@ from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
 from recovery.verify.checks.index.chains import chain_findings, entry_findings, overwritten
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
-from recovery.verify.checks.index.header import counts_rightly, header_findings, is_in_log, slots_in_use, untold_fields
+from recovery.verify.checks.index.header import (
+    counts_rightly,
+    ends_as_last_entry,
+    header_findings,
+    is_in_log,
+    slots_in_use,
+    untold_fields,
+)
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.index_entries import (
     FOLDER,
@@ -100,6 +107,8 @@ def _file_findings(
         yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
     breaks = len(chains.broken) + len(chains.slots) > 0 if damaged.any() else len(overwritten(chains.broken)) > 0
     untold = untold_fields(damaged, counts=counts, breaks=breaks, proven=is_in_log(file, context))
+    if times[-1:].any() and ends_as_last_entry(file, entries):
+        untold.add("end_timestamp_ms")
     yield from header_findings(file, entries, chains, context, untold)
 
 
