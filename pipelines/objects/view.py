@@ -89,6 +89,8 @@ def _ending(serving: subprocess.Popen[bytes]) -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGUSR1 or serving.poll() is not None:
             raise _Ended
+        if callable(earlier := before[signal.Signals(number)]):  # that of another view
+            earlier(number, frame)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGUSR1, signal.SIGCHLD)}
     try:

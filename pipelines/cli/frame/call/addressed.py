@@ -25,7 +25,7 @@ def stores_here(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
     Raises:
         WrongUsage: what looks like an address of these protocols is none.
-        OSError: the server refuses; or this system cannot do that.
+        OSError: the server refuses, or there is no room for what is fetched.
     """
     folders, changed = dict[str, Path](), dict[str, Any]()
     with ExitStack() as open_views:
