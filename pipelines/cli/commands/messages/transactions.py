@@ -35,8 +35,7 @@ def transactions(
 
     A row for each producer group and topic, or with --messages for each transaction whose half message the log has.
     given_up: the broker checked it too often, and a copy is in TRANS_CHECK_MAX_TIME_TOPIC, unless rocksdbstore kept the
-    half message. unknown: the check is past
-    it, and the log has no decision. Reads the whole log.
+    half message. unknown: the check is past it, and the log has no decision. Reads the whole log.
 
     Example: `rocketlens transactions /data/store --messages --open --format table`
     """

@@ -46,7 +46,6 @@ class InstantOptions:
     boundary: Annotated[BoundaryName, typer.Option(help="Of messages with the same store time: first or last.")] = (
         BoundaryName.LOWER
     )
-
     group: Annotated[
         str | None, typer.Option(metavar="G", help="What a reset of this group to the instant would skip and repeat.")
     ] = None
