@@ -55,7 +55,8 @@ class Pages(mmap.mmap):
         return len(self)
 
     def madvise(self, option: int, *extent: int) -> None:
-        """As of any map; but what is small enough to be kept is not let go of, since it would be fetched again."""
+        """Advise the system about pages. Those of a file of at most KEPT_BYTES stay where a reader lets go of them:
+        they would be fetched again."""
         if option != mmap.MADV_DONTNEED or len(self) > KEPT_BYTES:
             super().madvise(option, *extent)
 

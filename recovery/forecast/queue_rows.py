@@ -132,7 +132,8 @@ def _end(entries: Sequence[Entry], log_min: int, log_end: int, committed: int) -
 
 
 def _end_of_expired(files: Sequence[Entry], last: int, committed: int) -> int:
-    """The same of a queue whose last unit is this one of the first file."""
+    """The number after the damaged units that follow an expired message's: its unit is the one at `last` of the first
+    file. Units that became zeros count as far as a group's `committed` offset shows them."""
     end, slot = units_of(files[0])[2] + last + 1, last + 1
     for entry, following in zip_longest(files, files[1:]):
         damaged, slots = _damaged_after(entry, slot - 1), len(CQ_UNIT.array(entry.bytes()))
