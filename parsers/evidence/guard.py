@@ -6,11 +6,13 @@ files are told apart by what the system calls them, (device, inode), and whoever
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +26,9 @@ TO_LOOK_AT = getattr(os, "O_PATH", os.O_RDONLY)
 STORE_FOLDERS = ("commitlog", "consumequeue")
 DEEPEST_FILE = 4
 """`consumequeue/TOPIC/QUEUE/NUMBER`: folders from a store's root to its deepest files, and the file."""
+
+READER_WAIT_S = 10
+"""How long a pipe is waited for that nobody has opened for reading."""
 
 
 class WouldTouchEvidence(Exception):
@@ -58,7 +63,9 @@ class EvidenceGuard:
 
     def refuse_known(self, seen: Iterable[Identity], target: Path, flag: str) -> None:
         """Raise WouldTouchEvidence when one of these, `target` and the folders it lies in, is evidence."""
-        if not self._identities().isdisjoint(seen):
+        on_the_way = set(seen)
+        named = {identity for place in self._places for identity in _identities_of(place)}
+        if named & on_the_way or self._identities() & on_the_way:  # a named place is told before it is walked
             raise WouldTouchEvidence(
                 f"{flag} {target}: inside what is read, which is never written to; name another place"
             )
@@ -149,6 +156,22 @@ class NewFile:
         os.close(self._folder)
         self._folder = -1
 
+    def _device_or_pipe(self) -> int:
+        """Opened for writing. Raises TimeoutError: a pipe that nobody has opened for reading within READER_WAIT_S."""
+        until = time.monotonic() + READER_WAIT_S
+        while True:
+            try:
+                opened = os.open(self._name, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=self._folder)
+            except OSError as refused:
+                if refused.errno != errno.ENXIO:
+                    raise
+                if time.monotonic() > until:
+                    raise TimeoutError(errno.ENXIO, f"nobody has read from it for {READER_WAIT_S} s") from refused
+                time.sleep(0.05)
+            else:
+                os.set_blocking(opened, True)
+                return opened
+
     def _there(self) -> os.stat_result | None:
         try:
             return os.stat(self._name, dir_fd=self._folder)
@@ -160,7 +183,7 @@ class NewFile:
         if there is not None and stat.S_ISBLK(there.st_mode):
             raise ValueError("a whole disk is no file")
         if there is not None and not stat.S_ISREG(there.st_mode):
-            return open(os.open(self._name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._folder), "wb")
+            return open(self._device_or_pipe(), "wb")
         self._part = f".{self._name[:50]}.{os.getpid()}.{secrets.token_hex(4)}.part"
         new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return open(os.open(self._part, new, 0o666, dir_fd=self._folder), "wb")

@@ -18,6 +18,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.ingest_notes import MADE_FROM
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import QUEUES, SNAPSHOT_TABLES, TABLES
+from pipelines.recordings.listing import files_below
 
 WITH: Mapping[str, str] = {
     **dict.fromkeys((table.name for table in SNAPSHOT_TABLES), QUEUES.name),
@@ -105,7 +106,7 @@ def broker_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
 
 def logs_of(broker: BrokerSource) -> list[Path]:
     """The files below the folder of a broker's logs, sorted; none where no folder is said."""
-    return [] if broker.logs is None else [path for path in sorted(broker.logs.rglob("*")) if path.is_file()]
+    return [] if broker.logs is None else files_below(broker.logs)
 
 
 def evidence_inputs(places: Iterable[Path]) -> str:

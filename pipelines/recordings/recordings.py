@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pipelines.recordings.kept_copy import written_ms
 from pipelines.recordings.kinds import BROKER_STEMS, NO_NAME_FOR_A_BROKER, first_stamp, is_pcap, kind_of_lines, log_stem
 from pipelines.recordings.lines import Problem, ignored, lines_of, records_of, records_of_packets
+from pipelines.recordings.listing import files_below
 from pipelines.recordings.states import StateKind, broker_of_topics, facts_of_states, state_kind
 
 if TYPE_CHECKING:
@@ -69,9 +70,12 @@ def find_recordings(
         problem: called with folders that cannot be looked into.
     Raises:
         FileNotFoundError: a path that is not there.
+        NoRoom: a folder holds more files than one command looks at.
     """
     asked = list(given)
-    paths = [path for place in asked for path in _files(place, problem)]
+    for place in asked:
+        place.stat()
+    paths = [path for place in asked for path in files_below(place, problem)]
     captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := kind_of_lines(path)) is not None]
     captures += [("pcap", path) for path in paths if is_pcap(path)]
     logs: dict[tuple[Path, str], list[Path]] = {}
@@ -174,19 +178,6 @@ def _captured(kind: Kind, path: Path, broker_ports: Collection[int], problem: Pr
     if kind == "wire":
         return records_of(lines_of(path, problem))
     return records_of_packets(path, broker_ports, problem)
-
-
-def _files(place: Path, problem: Problem) -> Iterator[Path]:
-    """Plain files: what has no end cannot be looked into to see what it is."""
-
-    def closed(error: OSError) -> None:
-        problem(f"{error.filename}: {error.strerror or error}: nothing in it was read")
-
-    place.stat()
-    inside = [place]
-    if place.is_dir():
-        inside = sorted(Path(folder, name) for folder, _, names in os.walk(place, onerror=closed) for name in names)
-    yield from (path for path in inside if path.is_file())
 
 
 def _stem_by_lines(path: Path) -> str | None:

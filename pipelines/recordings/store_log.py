@@ -12,6 +12,7 @@ from typing import NamedTuple
 from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of
+from pipelines.recordings.listing import files_below
 from pipelines.recordings.recordings import log_home
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK
@@ -67,8 +68,7 @@ def store_logs(given: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for place in given:
         place.stat()
-        paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-        logs = (path for path in paths if (named := LOG_NAME.match(path.name)) and named["stem"] in STEMS)
+        logs = (path for path in files_below(place) if (named := LOG_NAME.match(path.name)) and named["stem"] in STEMS)
         for path in logs:
             found[Path(abspath(path))] = None
     return list(found)

@@ -222,6 +222,20 @@ def test_what_is_read_later_counts_too(place: Path) -> None:
     assert [path.name for path in (place / "disk/log").iterdir()] == [FIRST]
 
 
+def test_a_pipe_is_waited_for_until_somebody_reads(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(place / "pipe")
+    monkeypatch.setattr("parsers.evidence.guard.READER_WAIT_S", 0.01)
+    with pytest.raises(TimeoutError, match="nobody has read from it"):
+        NewFile(place / "pipe", EvidenceGuard(), "--out")
+    reader = os.open(place / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    new = NewFile(place / "pipe", EvidenceGuard(), "--out")
+    assert os.get_blocking(new.file.fileno())
+    new.file.write(b"rows")
+    new.commit()
+    assert os.read(reader, 9) == b"rows"
+    os.close(reader)
+
+
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     return lambda folder: monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.recordings.fact_room import NoRoom
 from pipelines.recordings.lines import lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, LogBegins, RouteSeen, TopicQueues
@@ -125,6 +126,18 @@ def test_a_line_without_end_is_none_of_a_log(tmp_path: Path, monkeypatch: pytest
 def test_a_pipe_among_the_logs_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "broker.log")
     assert find_recordings([tmp_path]) == find_recordings([tmp_path / "broker.log"]) == []
+
+
+def test_a_folder_of_more_files_than_are_looked_at_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.recordings.listing.MOST_FILES", 3)
+    for name in ("a/broker.log", "a/x", "b/y"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert len(find_recordings([tmp_path])) == 1
+    (tmp_path / "b/z").write_text("")
+    with pytest.raises(NoRoom, match="more than 3 files; name the folder"):
+        find_recordings([tmp_path])
+    assert len(find_recordings([tmp_path / "a"])) == 1
 
 
 STATES = {

@@ -13,6 +13,7 @@ from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import read_copy, written_ms
 from pipelines.recordings.lines import Problem
+from pipelines.recordings.listing import files_below
 from recovery.lives.config_states import TABLES, ConfigState, Subject, state_of
 
 States = Mapping[Subject, list[ConfigState]]
@@ -50,8 +51,7 @@ def _of_store(store: Store, subject: Subject, damage: DamageSink) -> Iterator[Co
 
 def _kept(place: Path, problem: Problem) -> Iterator[tuple[Subject, ConfigState]]:
     place.stat()
-    paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    for path in paths:
+    for path in files_below(place):
         if ".json" not in path.suffixes and place.is_dir():
             continue
         try:

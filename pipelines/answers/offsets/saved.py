@@ -17,6 +17,7 @@ from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import WRITTEN_IN_NAME, copy_bytes, written_ms
 from pipelines.recordings.lines import Problem
+from pipelines.recordings.listing import files_below
 from recovery.knowledge.copied_times import TimesLost, copied_without_times
 
 
@@ -60,8 +61,7 @@ def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
     offsets.json of broadcasting clients, in folders as these keep them, counts as one table, in which a group has the
     name GROUP@CLIENT; beside copies of a broker's table it is left out.
     """
-    paths = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    found = (_copy(path, problem) for path in paths if not place.is_dir() or _is_copy(path))
+    found = (_copy(path, problem) for path in files_below(place) if not place.is_dir() or _is_copy(path))
     copies = sorted((copy for copy in found if copy is not None), key=lambda copy: copy.written_ms)
     of_clients = [copy for copy in copies if copy.is_clients]
     if len(of_clients) < len(copies) and of_clients:

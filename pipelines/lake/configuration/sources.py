@@ -22,6 +22,7 @@ from pipelines.lake.configuration.spark_properties import spark_properties
 from pipelines.objects.place import ObjectPlace, Place
 from pipelines.objects.protocols import HOW_WRITTEN, scheme_of
 from pipelines.objects.storage import Storage
+from pipelines.recordings.listing import files_below
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
@@ -104,8 +105,7 @@ class Sources:
         patterns = (*self.client_logs, *self.captures)
         named = [broker.logs for broker in self.brokers if broker.logs is not None]
         named += [Path(path) for pattern in patterns for path in sorted(glob(pattern, recursive=True))]
-        inside = (sorted(place.rglob("*")) if place.is_dir() else [place] for place in named)
-        return list({path.resolve(): path for paths in inside for path in paths if path.is_file()}.values())
+        return list({path.resolve(): path for place in named for path in files_below(place)}.values())
 
     def broker(self, name: str) -> BrokerSource:
         """The broker of that name. Raises SourcesError naming the ones there are."""

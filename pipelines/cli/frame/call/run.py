@@ -89,7 +89,10 @@ class Run:
 
         Raises:
             WouldTouchEvidence: the output goes there.
+            WrongUsage: it is the whole file system, which is never walked.
         """
+        if os.path.realpath(place) == place.absolute().anchor:
+            raise WrongUsage(f"{place}: the whole file system; name the folder in which the files lie")
         self.guard.reads(place)
         if self.options.out is not None:
             self.guard.refuse(self.options.out, "--out")
