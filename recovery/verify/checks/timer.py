@@ -154,8 +154,11 @@ def _without_a_slot(
 
     The wheel lacks the units after the last flush of the timer log that timercheck tells, also after a shutdown in
     order, which flushes the log once more, and the wheel not; the next start sets their slots from the log.
-    TimerMessageStore#prepareTimerCheckPoint, #shutdown, TimerFlushService#run @5.3.3.
+    TimerMessageStore#prepareTimerCheckPoint, #shutdown, TimerFlushService#run @5.3.3. A flush position beyond the timer
+    log's files is wrong itself, and tells nothing of the wheel.
     """
+    if check[FLUSHED] > log.file_end:
+        return []
     precision_ms = _precision(units, slots)
     key = units.due_ms // precision_ms
     slot = key % SLOTS
