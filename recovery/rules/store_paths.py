@@ -39,11 +39,12 @@ class NamedFolder(NamedTuple):
 
 
 def log_folders(root: Path, settings: StoreSettings) -> LogFolders:
-    """Where the log lies; commitlog/ of the root where no setting says otherwise."""
+    """Where the log lies; commitlog/ of the root where no setting says otherwise. A folder that two settings name in
+    the same words is one. MultiPathMappedFileQueue#load (a set of names) @4.9.2, 5.5.1."""
     named = list(named_folders(root, settings))
     dledger = tuple(found.folder for found in named if found.setting == "storePathDLedgerCommitLog")
-    commitlog = tuple(found.folder for found in named if found.setting != "storePathDLedgerCommitLog")
-    return LogFolders(commitlog or (root / OWN_FOLDER,), dledger)
+    commitlog = {found.text: found.folder for found in named if found.setting != "storePathDLedgerCommitLog"}
+    return LogFolders(tuple(commitlog.values()) or (root / OWN_FOLDER,), dledger)
 
 
 def named_folders(root: Path, settings: StoreSettings) -> Iterator[NamedFolder]:

@@ -4,6 +4,7 @@ against the stores of brokers."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -40,3 +41,13 @@ def test_every_file_of_a_brokers_log_lies_in_its_folder_and_the_next_one_is_fore
     base = (store.commitlog[-1].base_offset or 0) + int(size)
     document = forecast_document(forecast(store, known, with_advice=False))
     assert document["commitlog"]["next_file"] == f"{store_root(name)}/disk2/commitlog/{base:020d}"
+
+
+@pytest.mark.parametrize("name", store_names("multipath"))
+def test_a_folder_that_became_read_only_is_listed_once(name: str) -> None:
+    """MultiPathMappedFileQueue#load: the names of both settings are one set @4.9.2."""
+    store, known = opened_golden(name)
+    said = {"readOnlyCommitLogStorePaths": str(store_root(name) / "commitlog")}
+    frozen = replace(known, settings=known.settings.with_config(said))
+    files = forecast_document(forecast(store, frozen, with_advice=False))["commitlog"]["files"]
+    assert files == sorted(file.name for file in store.commitlog)
