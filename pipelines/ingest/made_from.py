@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from parsers.evidence.listing import files_below
 from parsers.evidence.seen import seen
 from pipelines.ingest.ingested import Ingested
 from pipelines.installed.version import installed_version
@@ -18,7 +19,6 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.ingest_notes import MADE_FROM
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import QUEUES, SNAPSHOT_TABLES, TABLES
-from pipelines.recordings.listing import files_below
 
 WITH: Mapping[str, str] = {
     **dict.fromkeys((table.name for table in SNAPSHOT_TABLES), QUEUES.name),

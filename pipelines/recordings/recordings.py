@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from parsers.evidence.listing import files_below
 from pipelines.recordings.kept_copy import written_ms
 from pipelines.recordings.kinds import BROKER_STEMS, NO_NAME_FOR_A_BROKER, first_stamp, is_pcap, kind_of_lines, log_stem
 from pipelines.recordings.lines import Problem, ignored, lines_of, records_of, records_of_packets
-from pipelines.recordings.listing import files_below
 from pipelines.recordings.states import StateKind, broker_of_topics, facts_of_states, state_kind
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def find_recordings(
         problem: called with folders that cannot be looked into.
     Raises:
         FileNotFoundError: a path that is not there.
-        NoRoom: a folder holds more files than one command looks at.
+        TooManyFiles: a folder holds more files than one command looks at.
     """
     asked = list(given)
     for place in asked:

@@ -9,10 +9,10 @@ from os.path import abspath, commonpath
 from pathlib import Path
 from typing import NamedTuple
 
+from parsers.evidence.listing import files_below
 from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of
-from pipelines.recordings.listing import files_below
 from pipelines.recordings.recordings import log_home
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.recordings.listening import Listener, Take
@@ -51,17 +51,14 @@ class LifeLines(Listener):
         if recording.stem != "broker":
             return None
         found = self.by_broker.setdefault(recording.source, [])
-        asked: dict[str, LogEvent] = {}
+        life_event = life_events_of(recording)
 
         def take(event: LogEvent) -> None:
-            if event.template.name in REQUESTS:
-                asked[_thread(event)] = event
-            elif event.template.name in HAPPENINGS:
-                told = _life_event(event, asked.get(_thread(event)), recording.name)
-                if told is not None and len(found) < MOST_LINES:
-                    found.append(told)
-                elif told is not None:
-                    self.left_out = True
+            told = life_event(event)
+            if told is not None and len(found) < MOST_LINES:
+                found.append(told)
+            elif told is not None:
+                self.left_out = True
 
         return take
 
@@ -79,6 +76,20 @@ class LifeLines(Listener):
             if self.left_out
             else []
         )
+
+
+def life_events_of(recording: Recording) -> Callable[[LogEvent], LifeEvent | None]:
+    """What an entry of a broker's log tells of a topic or group, to be asked of each entry in turn."""
+    asked: dict[str, LogEvent] = {}
+
+    def life_event(event: LogEvent) -> LifeEvent | None:
+        if event.template.name in REQUESTS:
+            asked[_thread(event)] = event
+        elif event.template.name in HAPPENINGS:
+            return _life_event(event, asked.get(_thread(event)), recording.name)
+        return None
+
+    return life_event
 
 
 def _thread(event: LogEvent) -> str:

@@ -134,6 +134,7 @@ def test_a_life_of_a_topic_is_nobodys_move(name: str) -> None:
             MoveKind.CORRECTED,
             MoveKind.NEXT_PULL,
             MoveKind.STALLED,
+            MoveKind.REMOVED,
         }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from parsers.damage.errors import Damage
-from pipelines.answers.derived.group_rows import group_rows
+from pipelines.answers.derived.group_rows import group_rows, seen_of
 from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_in
@@ -19,6 +19,7 @@ from recovery.lives.group_life import QUIET_MS, GroupLeft, Seen, judge_group
 from tests.support.build_store import FIRST_MS, StoreBuilder, overwrite, write_json
 from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.opened import opened
+from tests.support.recorded import offset_record
 
 REVIVE, TIMER, SCHEDULE = "rmq_sys_REVIVE_LOG_C", "rmq_sys_wheel_timer", "SCHEDULE_TOPIC_XXXX"
 RETRY, DEAD = "%RETRY%G", "%DLQ%G"
@@ -223,3 +224,37 @@ def test_every_doubt_keeps_a_group() -> None:
     assert "rests on your word" not in judge_group(replace(clear, no_proxy=True), gone).advice
     for lost in (replace(clear, in_flight=1), replace(clear, unread=None, why_unread="w", at_least=1)):
         assert judge_group(lost, gone).loses_nothing is False
+
+
+def test_a_broker_that_no_line_calls_booted_is_seen_to_start_again(tmp_path: Path) -> None:
+    """BrokerStartup prints the line of the boot; what runs in a container or a test does without it."""
+    line = "2026-11-21 03:12:{:02d} INFO x - {}\n"
+    said = ["PullRequestHoldService service started", "unregisterBroker OK, NamesrvAddr: 127.0.0.1:9876"]
+    log = tmp_path / "broker.log"
+    log.write_text("".join(line.format(second, said[second % 2]) for second in (0, 1, 2)))
+    seen = seen_of(offset_record(log), "g")
+    assert seen.connected is False
+    assert seen.until_ms == seen.logged_until_ms
+    log.write_text("".join(line.format(second, said[second % 2]) for second in (0, 1)))
+    seen = seen_of(offset_record(log), "g")
+    assert (seen.until_ms or 0) < (seen.logged_until_ms or 0)
+
+
+def test_who_registered_is_connected_until_nobody_is_left(tmp_path: Path) -> None:
+    """Of a broker that logs apart what ConsumerGroupInfo says, who came is told by its registration alone."""
+    log = tmp_path / "broker.log"
+    came = (
+        "registerConsumer info changed ConsumerData [groupName=g, consumeType=CONSUME_PASSIVELY, "
+        "messageModel=CLUSTERING, consumeFromWhere=CONSUME_FROM_LAST_OFFSET, unitMode=false, "
+        "subscriptionDataSet=[]] 10.0.0.7:40001"
+    )
+    lines = [
+        "PullRequestHoldService service started",
+        came,
+        "unregister consumer ok, no any connection, and remove consumer group, g",
+        "PullRequestHoldService service started",
+    ]
+    for told, connected in ((1, False), (2, True), (3, False)):
+        said = [*lines[:told], "anything else"]
+        log.write_text("".join(f"2026-11-21 03:1{minute}:00 INFO x - {text}\n" for minute, text in enumerate(said)))
+        assert seen_of(offset_record(log), "g").connected is connected

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from parsers.values.utc import utc
-from pipelines.answers.offsets.record import OffsetRecord
+from pipelines.answers.offsets.record import OffsetRecord, Presence
 from recovery.lives.group_life import GroupLeft, Seen, judge_group
 
 NOT_THERE = Seen()
@@ -20,10 +20,8 @@ def seen_of(record: OffsetRecord | None, group: str) -> Seen:
     last_boot = max(record.boots, default=0)
     end_ms = min((at - 1 for at in record.stops if at > last_boot), default=logged_until_ms)
     if record.is_offline(group, end_ms, end_ms):
-        presence = record.presence.get(group)
-        gone = [at for at, _, is_there in presence.changes if not is_there] if presence else []
-        since = [*gone, *(presence.nobody_ms if presence else ()), *record.boots]
-        return Seen(False, max((at for at in since if at <= end_ms), default=None), end_ms, logged_until_ms)
+        spans = record.presence.get(group, Presence()).absences(record.boots, end_ms)
+        return Seen(False, spans[-1][0] if spans else None, end_ms, logged_until_ms)
     if group in record.presence and record.presence[group].is_somebody(end_ms):
         return Seen(True, None, end_ms, logged_until_ms)
     return Seen(None, None, end_ms, logged_until_ms)

@@ -9,11 +9,16 @@ from pipelines.recordings.kinds import BROKER_STEMS
 from pipelines.recordings.listening import Listener, Take
 from pipelines.recordings.recordings import Recording
 from pipelines.recordings.store_broker import broker_among, several
+from pipelines.recordings.topic_log import life_events_of
 from rebalance.facts import Fact, OffsetCommitted
 from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine, offset_lines
 from rebalance.readers.logs.lines import texts
 from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
+from recovery.lives.config_states import Happening
 
+STARTING = frozenset({"broker_started", "broker_holds_pulls"})
+"""Lines of a broker that starts; only BrokerStartup prints the first of them, no broker in a container or test does."""
+REGISTERED = frozenset({"consumer_registered", "consumer_registered_by_address"})
 STOPPING = frozenset({"broker_stopping", "broker_holds_no_pulls", "broker_unregistered"})
 """Lines of a broker that stops: those who leave from then on lose their connection."""
 MOST_STATEMENTS = 1 << 20
@@ -65,8 +70,13 @@ class OffsetLines(Listener):
         if is_brokers:
             self._logged.add(source)
 
+        life_event = life_events_of(recording)
+
         def take(event: LogEvent) -> None:
             _note_presence(own, event)
+            life = life_event(event)
+            if life is not None and life.happening is Happening.DELETED:
+                own.deletions.setdefault((life.subject, life.name), []).append(life)
             for line in offset_lines(event):
                 key = _key(line)
                 if line.broker is not None and not is_brokers:
@@ -132,6 +142,16 @@ def _came(record: OffsetRecord, event: LogEvent) -> None:
         record.clients[channel.remote] = channel.client_id
 
 
+def _registered(record: OffsetRecord, event: LogEvent) -> None:
+    """A heartbeat that brought a new connection or subscription; whoever logs apart what ConsumerGroupInfo says has no
+    other line of who came."""
+    fields = event.named_fields
+    told = texts.consumer_data(fields["consumer_data"])
+    if told is not None:
+        at_ms, remote = event.at_ms - event.early_ms, texts.address(fields["remote"])
+        _change(record, told.group, at_ms, remote, is_there=True)
+
+
 def _went(record: OffsetRecord, event: LogEvent) -> None:
     fields = event.named_fields
     remote = texts.channel_info(fields["channel_info"]).remote
@@ -149,10 +169,11 @@ def _change(record: OffsetRecord, group: str, at_ms: int, remote: str, *, is_the
 
 
 _PRESENCE: dict[str, Callable[[OffsetRecord, LogEvent], None]] = {
-    "broker_started": _boots,
+    **dict.fromkeys(STARTING, _boots),
     **dict.fromkeys(STOPPING, _stops),
     "group_gone": _nobody,
     "consumer_connected": _came,
+    **dict.fromkeys(REGISTERED, _registered),
     "consumer_unregistered": _went,
     "channel_closed": _went,
     "channel_expired": _expired,

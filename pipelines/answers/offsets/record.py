@@ -11,6 +11,8 @@ from typing import TypeVar
 from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from pipelines.answers.offsets.in_time import InTime, Span
 from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine
+from recovery.lives.config_states import Subject
+from recovery.lives.story import LifeEvent
 
 GroupQueueKey = tuple[str, str, int]
 """(group, topic, queue_id)."""
@@ -117,8 +119,10 @@ class Presence:
 
     def is_somebody(self, at_ms: int) -> bool:
         """Whether a consumer that connected was not seen to leave by an instant."""
+        since_ms = max((nobody_ms for nobody_ms in self.nobody_ms if nobody_ms <= at_ms), default=0)
         connected: set[str] = set()
-        for _, remote, is_there in self.changes[: bisect_right(self.changes, at_ms, key=_change_ms)]:
+        begin, end = (bisect_right(self.changes, edge, key=_change_ms) for edge in (since_ms, at_ms))
+        for _, remote, is_there in self.changes[begin:end]:
             (connected.add if is_there else connected.discard)(remote)
         return bool(connected)
 
@@ -132,6 +136,7 @@ class OffsetRecord:
         commits: by queue, and by the name of its broker; empty where a line does not name it.
         presence: by group; `covered`: from when to when broker logs speak; `boots`, `stops`: when the broker started
             and was ordered to stop.
+        deletions: by what was deleted: its subject, and its name.
         clients: address -> client id, of connections that a broker's log shows.
         by_kind: the statements again; `offline`: answers given, by group and window.
     """
@@ -142,6 +147,7 @@ class OffsetRecord:
     covered: list[tuple[int, int]] = field(default_factory=list)
     boots: list[int] = field(default_factory=list)
     stops: list[int] = field(default_factory=list)
+    deletions: dict[tuple[Subject, str], list[LifeEvent]] = field(default_factory=dict)
     clients: dict[str, str] = field(default_factory=dict)
     by_kind: dict[LineKind, list[Statement]] = field(default_factory=dict)
     offline: dict[tuple[str, int, int], bool] = field(default_factory=dict)
@@ -169,6 +175,8 @@ class OffsetRecord:
         self.covered += other.covered
         self.boots += other.boots
         self.stops += other.stops
+        for what, deletions in other.deletions.items():
+            self.deletions.setdefault(what, []).extend(deletions)
         self.clients |= other.clients
         for group, presence in other.presence.items():
             mine = self.presence.setdefault(group, Presence())
@@ -186,6 +194,12 @@ class OffsetRecord:
                 commits.sort()
         for presence in self.presence.values():
             presence.changes.sort(key=_change_ms)
+
+    def deletion_of(self, group: str, topic: str, from_ms: int, until_ms: int) -> LifeEvent | None:
+        """The deletion of a group or topic that a broker's log tells of within a window."""
+        told = [*self.deletions.get(("group", group), ()), *self.deletions.get(("topic", topic), ())]
+        within = (life for life in told if from_ms <= (life.latest_ms or 0) and (life.earliest_ms or 0) <= until_ms)
+        return next(within, None)
 
     def is_offline(self, group: str, from_ms: int, until_ms: int) -> bool:
         """Whether a broker's log shows that no consumer of a group was connected in all of [from_ms, until_ms]."""

@@ -12,12 +12,12 @@ from parsers.config.client_offsets import ClientOffset, client_offsets, is_clien
 from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.damage.errors import DamageSink, StoreFormatError, why_unreadable
+from parsers.evidence.listing import files_below
 from parsers.layouts.fastjson import parse
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import WRITTEN_IN_NAME, copy_bytes, written_ms
 from pipelines.recordings.lines import Problem
-from pipelines.recordings.listing import files_below
 from recovery.knowledge.copied_times import TimesLost, copied_without_times
 
 

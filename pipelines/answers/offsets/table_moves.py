@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from pipelines.answers.offsets.corrections import BEYOND_END
@@ -19,6 +20,11 @@ BY_TABLES = "by the saved tables alone"
 READ_OR_BEGAN = (
     "a consumer of the group may have read them, or begun at the queue's end, as those of a new group do by default"
 )
+STORED_AGAIN = (
+    "stored again after it was dropped: its consumers went on with what they had in memory, or began as those of a new "
+    "group do. Before, it was"
+)
+COMES_AGAIN = "at most {} messages came again: where the consumers began is in their own logs alone"
 SET_OFFLINE = (
     "set while no consumer of the group was connected: by an admin's tool, or by a client that does not register"
 )
@@ -64,7 +70,11 @@ class TableMoves:
         skipped, repeated = differences(before, after)
         cause, reason = "not told", BY_TABLES
         if after is None:
-            kind, cause = MoveKind.REMOVED, "the broker dropped it: its topic or group was deleted"
+            yield self._removed(key, before, old, new)
+            return
+        if before is None and (dropped := self._dropped_at(key, from_ms)) is not None:
+            kind, cause = MoveKind.FIRST_OFFSET, f"{STORED_AGAIN} {dropped}"
+            reason, repeated = COMES_AGAIN.format(dropped), None
         elif before is not None and after < before:
             kind, reason = MoveKind.MOVED_BACK, f"{BY_TABLES}: at least so many come again"
         elif most is not None and after > most and self.ends.may_have_one_life(key[1]):
@@ -94,6 +104,44 @@ class TableMoves:
             reason=reason or None,
             evidence=f"tables of {from_ms} and {until_ms}",
         )
+
+    def _removed(self, key: GroupQueueKey, before: int | None, old: SavedTable, new: SavedTable) -> OffsetEvent:
+        """An offset that a table no longer has; a line of its group's or topic's deletion says who, when and why."""
+        from_ms, until_ms = old.written_ms if old.dated else None, new.written_ms
+        event = OffsetEvent(
+            *key,
+            MoveKind.REMOVED,
+            before,
+            None,
+            None,
+            None,
+            from_ms,
+            until_ms,
+            None,
+            "the broker dropped it: its topic or group was deleted",
+            certain=False,
+            reason=BY_TABLES,
+            evidence=f"tables of {old.written_ms} and {until_ms}",
+        )
+        life = self.record.deletion_of(key[0], key[1], from_ms or 0, until_ms)
+        if life is None:
+            return event
+        return replace(
+            event,
+            earliest_ms=max(from_ms or 0, life.earliest_ms or 0),
+            latest_ms=min(until_ms, life.latest_ms or until_ms),
+            by=life.by,
+            cause=f"the {life.subject} was deleted, and the offset with it",
+            certain=True,
+            reason=None,
+            evidence=f"{life.evidence}; {event.evidence}",
+        )
+
+    def _dropped_at(self, key: GroupQueueKey, at_ms: int) -> int | None:
+        """The offset that a queue had before the table of an instant, which has none of it; None where it never had
+        one, or counted messages of a former life of the topic."""
+        saved = self.last_saved(key, at_ms)
+        return saved[1] if saved is not None and self.ends.may_have_one_life(key[1]) else None
 
     def set_beyond_end(self, told: Sequence[OffsetEvent]) -> Iterator[OffsetEvent]:
         """Offsets beyond the end that a correction shows, that no saved table has, and that no event of `told`

@@ -6,6 +6,7 @@ import sys
 
 from parsers.damage.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence.guard import WouldTouchEvidence
+from parsers.evidence.listing import TooManyFiles
 from parsers.store.store import NotAStore
 from pipelines.cli.frame.errors import ExitCode, Stop
 from pipelines.installed.extras import missing_extra
@@ -21,7 +22,7 @@ def explain_error(error: Exception) -> tuple[str, ExitCode]:
         return str(error), ExitCode.WRONG_USAGE
     if (missing := missing_extra(error)) is not None:
         return missing, ExitCode.WRONG_USAGE
-    if isinstance(error, NotAStore | NoRoom | LakeError):
+    if isinstance(error, NotAStore | NoRoom | TooManyFiles | LakeError):
         return str(error), ExitCode.UNREADABLE
     if isinstance(error, StoreFormatError):
         return f"{error}; {_what_to_try(error)}", ExitCode.UNREADABLE

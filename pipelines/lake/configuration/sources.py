@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.damage.errors import why_unreadable
+from parsers.evidence.listing import files_below
 from parsers.evidence.mapped import read_small
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
@@ -22,7 +23,6 @@ from pipelines.lake.configuration.spark_properties import spark_properties
 from pipelines.objects.place import ObjectPlace, Place
 from pipelines.objects.protocols import HOW_WRITTEN, scheme_of
 from pipelines.objects.storage import Storage
-from pipelines.recordings.listing import files_below
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-
-from pipelines.recordings.fact_room import NoRoom
-from pipelines.recordings.lines import Problem, ignored
 
 MOST_FILES = 200_000
 """A week of copies of consumerOffset.json, one at each of the broker's writes, is 120 000."""
 
 
-def files_below(place: Path, problem: Problem = ignored) -> list[Path]:
+class TooManyFiles(Exception):
+    """A folder holds more files than one command looks at: one sentence."""
+
+
+def files_below(place: Path, problem: Callable[[str], None] = lambda sentence: None) -> list[Path]:
     """The file itself, or the files below the folder, sorted; none of a place that is not there.
 
     Pipes and devices, which have no end, are no files.
@@ -20,7 +22,7 @@ def files_below(place: Path, problem: Problem = ignored) -> list[Path]:
     Args:
         problem: called with folders that cannot be looked into.
     Raises:
-        NoRoom: the folder holds more than MOST_FILES files.
+        TooManyFiles: the folder holds more than MOST_FILES files.
     """
     if not place.is_dir():
         return [place] if place.is_file() else []
@@ -31,6 +33,6 @@ def files_below(place: Path, problem: Problem = ignored) -> list[Path]:
     found: list[Path] = []
     for folder, _, names in os.walk(place, onerror=closed):
         if len(found) + len(names) > MOST_FILES:
-            raise NoRoom(f"{place}: more than {MOST_FILES:,} files; name the folder in which those to read lie")
+            raise TooManyFiles(f"{place}: more than {MOST_FILES:,} files; name the folder in which those to read lie")
         found += [Path(folder, name) for name in names]
     return sorted(path for path in found if path.is_file())
