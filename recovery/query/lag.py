@@ -230,7 +230,8 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
     if behind is None:
         return position.why_unknown or "the queue's end is not known"
     if position.hidden_by is not None:
-        return hidden_reason(position.hidden_by)
+        hidden = hidden_reason(position.hidden_by)
+        return hidden if position.consumer_offset is not None else f"{hidden}; {NOT_STORED}"
     if position.consumer_offset is None:
         return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
     if position.doubt is not None:

@@ -195,6 +195,11 @@ class OffsetRecord:
         for presence in self.presence.values():
             presence.changes.sort(key=_change_ms)
 
+    def was_offline_within(self, group: str, from_ms: int, until_ms: int) -> bool:
+        """Whether a broker's log shows an instant between two others at which no consumer of a group was connected."""
+        spans = self.presence.get(group, Presence()).absences(self.boots, until_ms)
+        return any(from_ms < end and begin < until_ms for begin, end in spans)
+
     def deletion_of(self, group: str, topic: str, from_ms: int, until_ms: int) -> LifeEvent | None:
         """The deletion of a group or topic that a broker's log tells of within a window."""
         told = [*self.deletions.get(("group", group), ()), *self.deletions.get(("topic", topic), ())]

@@ -16,6 +16,10 @@ from recovery.query.move_kind import MoveKind
 
 STALLED_MS = 60_000
 LEFT_LIFE = "a life of the topic that has left the log could explain it"
+LOST_END = (
+    "a consumer of the group could have read messages that are gone since: where a store was put back from an older "
+    "copy, or lost the end of its log"
+)
 BY_TABLES = "by the saved tables alone"
 READ_OR_BEGAN = (
     "a consumer of the group may have read them, or begun at the queue's end, as those of a new group do by default"
@@ -78,9 +82,10 @@ class TableMoves:
         elif before is not None and after < before:
             kind, reason = MoveKind.MOVED_BACK, f"{BY_TABLES}: at least so many come again"
         elif most is not None and after > most and self.ends.may_have_one_life(key[1]):
-            kind, cause = MoveKind.MOVED_FORWARD, f"set by hand: beyond the queue's end, which was {most} at most"
-            skipped = None
-            reason = "" if self.ends.has_whole_log else LEFT_LIFE
+            offline = self.record.is_offline(key[0], from_ms, until_ms)
+            kind, skipped, reason = MoveKind.MOVED_FORWARD, None, self._why_not_by_hand(offline)
+            by_whom = "set by hand" if offline else "set by hand, or read of a longer queue"
+            cause = f"{by_whom}: beyond the queue's end, which was {most} at most"
         elif self.record.is_offline(key[0], from_ms, until_ms):
             kind = MoveKind.FIRST_OFFSET if before is None else MoveKind.MOVED_FORWARD
             cause, reason = f"{SET_OFFLINE}{clones.of(key, new)}", ""
@@ -157,6 +162,7 @@ class TableMoves:
             is_told = any(other is not event and other.after == event.before for other in near)
             if saved is None or before == event.before or is_told or not self.ends.may_have_one_life(key[1]):
                 continue
+            reason = self._why_not_by_hand(self.record.was_offline_within(event.group, saved[0], at_ms))
             yield OffsetEvent(
                 *key,
                 MoveKind.MOVED_FORWARD,
@@ -168,10 +174,15 @@ class TableMoves:
                 event.latest_ms,
                 None,
                 "set by hand: beyond the queue's end, as the next pull showed",
-                certain=self.ends.has_whole_log,
-                reason=None if self.ends.has_whole_log else LEFT_LIFE,
+                certain=not reason,
+                reason=reason or None,
                 evidence=f"table of {saved[0]}; {event.evidence}",
             )
+
+    def _why_not_by_hand(self, was_offline: bool) -> str:
+        """What else explains an offset beyond the queue's end; empty where nothing does."""
+        lost = "" if was_offline else LOST_END
+        return "; ".join(filter(None, (lost, "" if self.ends.has_whole_log else LEFT_LIFE)))
 
     def last_saved(self, key: GroupQueueKey, at_ms: int) -> tuple[int, int] | None:
         """The newest table by an instant that holds a queue's offset: when it was written, and the offset."""

@@ -1,12 +1,17 @@
-"""Offsets that went with a deleted group: who dropped them, and what comes again when its consumers come back."""
+"""Offsets that went with a deleted group, or with the end of a log: what is known of them, and what is not."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from parsers.damage.errors import Damage
 from pipelines.answers.offsets.event import SavedTable
-from pipelines.answers.offsets.events import offset_events
+from pipelines.answers.offsets.events import events_of, offset_events
+from pipelines.answers.offsets.record import OffsetRecord
+from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.query.move_kind import MoveKind
+from tests.support.build_store import FIRST_MS, StoreBuilder
+from tests.support.opened import opened
 from tests.support.recorded import offset_record
 
 DELETED = (
@@ -35,3 +40,20 @@ def test_a_line_says_who_deleted_the_group_whose_offsets_are_gone(tmp_path: Path
 
 STEPS = ((-1, 35), (1, None), (2, 57))
 """Offset of the group's queue in the tables that were saved around the deletion."""
+
+
+def test_an_offset_beyond_the_end_was_set_by_hand_for_sure_while_nobody_read(tmp_path: Path) -> None:
+    """A store that was put back from an older copy lacks what consumers had read since."""
+    builder = StoreBuilder(tmp_path / "store")
+    for _ in range(4):
+        builder.put("T")
+    store = opened(builder.finish(), "4.9.7")
+    since_ms, until_ms = FIRST_MS + 60_000, FIRST_MS + 70_000
+    tables = [OffsetsAt(since_ms, {("G", "T"): {0: 4}}), OffsetsAt(until_ms, {("G", "T"): {0: 9}})]
+    nobody = OffsetRecord(covered=[(FIRST_MS, until_ms)], boots=[FIRST_MS])
+    for record, is_certain in ((nobody, True), (OffsetRecord(), False)):
+        lost = list[Damage]()
+        moved = events_of(*store, record, tables, damage=lost.append)[0]
+        assert (moved.kind, moved.after, moved.skipped) == (MoveKind.MOVED_FORWARD, 9, None)
+        assert moved.certain is is_certain
+        assert ("put back from an older copy" in (moved.reason or "")) is not is_certain
