@@ -57,3 +57,14 @@ def test_an_offset_beyond_the_end_was_set_by_hand_for_sure_while_nobody_read(tmp
         assert (moved.kind, moved.after, moved.skipped) == (MoveKind.MOVED_FORWARD, 9, None)
         assert moved.certain is is_certain
         assert ("put back from an older copy" in (moved.reason or "")) is not is_certain
+
+
+def test_a_busy_broker_takes_seconds_to_carry_a_reset_out(tmp_path: Path) -> None:
+    asked = "[reset-offset] reset offset started by 10.0.0.1:4000. topic=T, group=g, timestamp=1, isForce=true"
+    done = 'Reset offset, topic=T, group=g, queues={"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:34}}'
+    lines = ((10, asked), (13, done), (20, asked))
+    (tmp_path / "broker.log").write_text(
+        "".join(f"2026-11-21 03:12:{at} INFO Admin_1 - {text}\n" for at, text in lines)
+    )
+    moved = [(event.kind, event.after, event.by) for event in offset_events(offset_record(tmp_path), [])]
+    assert moved == [(MoveKind.RESET, 34, "10.0.0.1:4000"), (MoveKind.RESET_REFUSED, None, "10.0.0.1:4000")]

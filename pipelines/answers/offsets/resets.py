@@ -12,7 +12,6 @@ from dataclasses import replace
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import (
     LANDING_MS,
-    TOGETHER_MS,
     OffsetEvent,
     SavedTable,
     differences,
@@ -39,6 +38,7 @@ class Resets:
         self.record, self.copies, self.ends = record, copies, ends
         self.landed: set[int] = set()
         self._less = statements_by(_where, record.of(LineKind.COMMIT_LESS))
+        self._asked = statements_by(_where, record.of(LineKind.RESET_REQUESTED))
         self._done = statements_by(_where, record.of(LineKind.RESET_DONE))
         self._sent = statements_by(_where, record.of(LineKind.RESET_SENT))
         self._rejected = statements_by(key_of, record.of(LineKind.COMMIT_REJECTED))
@@ -47,7 +47,7 @@ class Resets:
         """One row for each queue of each reset."""
         for asked in self.record.of(LineKind.RESET_REQUESTED):
             done = self._done_of(asked)
-            sent = any(self._sent.touching(_where(asked), asked.from_ms, asked.until_ms + TOGETHER_MS))
+            sent = any(self._sent.touching(_where(asked), asked.from_ms, self._ends_ms(asked)))
             landed = [] if done else self._landed_of(asked, sent=sent)
             if done:
                 yield from (self._done_event(asked, each) for each in done)
@@ -60,9 +60,15 @@ class Resets:
                 yield _refused(asked)
 
     def _done_of(self, asked: Statement) -> list[Statement]:
-        at_ms = asked.line.at_ms
-        near = self._done.touching(_where(asked), at_ms, at_ms + TOGETHER_MS)
-        return [each for each in near if 0 <= each.line.at_ms - at_ms <= TOGETHER_MS]
+        at_ms, until_ms = asked.line.at_ms, self._ends_ms(asked)
+        near = self._done.touching(_where(asked), at_ms, until_ms)
+        return [each for each in near if at_ms <= each.line.at_ms <= until_ms]
+
+    def _ends_ms(self, asked: Statement) -> int:
+        """Until when lines of a reset are looked for: a broker that is busy takes seconds to carry one out."""
+        until_ms = asked.until_ms + LANDING_MS
+        later = self._asked.touching(_where(asked), asked.until_ms + 1, until_ms)
+        return min((each.from_ms - 1 for each in later if each.from_ms > asked.until_ms), default=until_ms)
 
     def _landed_of(self, asked: Statement, *, sent: bool) -> list[Statement]:
         near = self._less.touching(_where(asked), asked.from_ms, asked.until_ms + LANDING_MS)
