@@ -14,6 +14,7 @@ from pipelines.ingest.derive import write_lag_history
 from pipelines.lake.lake import Lake
 from pipelines.notebook.lag_history import lag_history
 from recovery.forecast.forecast import forecast
+from recovery.lives.life import Ground
 from recovery.lives.topic_lives import lives_of
 from recovery.query.lag import AHEAD, NO_FILES, NOT_THEN, TOPIC_DELETED
 from recovery.rebuild.rebuild import rebuild
@@ -108,6 +109,8 @@ def test_verify_finds_no_damage_and_names_stale_offsets(name: str) -> None:
     named = {(f.evidence[0].split(" on ")[0], f.span.topic, f.span.queue_id) for f in found.findings}
     assert {finding.kind for finding in found.findings} <= {"consumer_offset_of_former_life"}
     assert named == stale
+    unnamed = [state.why for state in found.explained if Ground.NOT_CONFIGURED.value in state.why]
+    assert all("topics.json was lost, and cleanUnusedTopic" in why for why in unnamed)
     assert sum(1 for state in found.explained if "life" in state.what or state.what == "deleted topic") == sum(
         not life["live"] for told in topics_of(incident(name)).values() for life in told["lives"]
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recovery.lives.life import RestartedQueue, TopicLife, TopicLives
+from recovery.lives.life import Ground, RestartedQueue, TopicLife, TopicLives
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 
 NO_DELETION = "its other queues or topics.json show no deletion in between"
+CLEANED = (
+    "if nobody did, topics.json was lost, and cleanUnusedTopic dropped the queues that it did not name: `dump "
+    "commitlog` still reads the messages"
+)
 OPEN = (
     "another queue of the topic holds messages from before, or may have held some: the queue lost its files, or the "
     "topic was deleted and a start gave the other queue its messages back; the store does not tell which"
@@ -31,9 +35,15 @@ def _former(life: TopicLife, lives: Sequence[TopicLife]) -> Explained:
     what = "deleted topic" if life is lives[-1] else "former life of a topic"
     why = (
         f"{life.messages} messages of life {life.life} of {life.topic} are in the log and in no queue: "
-        f"{life.ground.value}; {'nothing is lost' if life.certain else 'if somebody deleted it, nothing is lost'}"
+        f"{life.ground.value}; {_what_is_lost(life)}"
     )
     return Explained(what, why, _span(life))
+
+
+def _what_is_lost(life: TopicLife) -> str:
+    if life.ground is Ground.NOT_CONFIGURED:
+        return f"if somebody deleted it, nothing is lost; {CLEANED}"
+    return "nothing is lost" if life.certain else "if somebody deleted it, nothing is lost"
 
 
 def _span(life: TopicLife) -> Span:

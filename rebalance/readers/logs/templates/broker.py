@@ -147,6 +147,7 @@ BROKER_TEMPLATES = (
         "Group={group}, Topic={topic}, QueueId={queue_id}, Offset={queue_offset}",
         "OffsetLine",
     ),
+    _broker("unused_topics_dropped", "WARN", "all", "invoke cleanUnusedTopic start."),
     _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
     _broker("group_created", "INFO", "all", "create new subscription group, {text}"),
     _broker("group_changed", "INFO", "all", "update subscription group config, old: {text} new: {more}"),

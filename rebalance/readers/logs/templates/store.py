@@ -117,6 +117,20 @@ STORE_TEMPLATES = (
         "manualDeleteFileSeveralTimes: {count} cleanAtOnce: {at_once} deleteFileBatchMax: {most}",
     ),
     _store("file_deleted", "INFO", "all", _DELETED),
+    _store("queue_dropped", "INFO", "≤5.0.0", "cleanUnusedTopic: {topic} {queue_id} ConsumeQueue cleaned"),
+    _store(
+        "queue_dropped",
+        "INFO",
+        "≥5.1.0",
+        "DeleteTopic: ConsumeQueue has been cleaned, topic={topic}, queueId={queue_id}",
+    ),
+    _store(
+        "queue_expired",
+        "INFO",
+        "all",
+        "cleanExpiredConsumerQueue: {topic} {queue_id} consumer queue destroyed, minCommitLogOffset: {physical_offset} "
+        "maxCLOffsetInConsumeQueue: {stored}",
+    ),
     _store("nothing_to_delete", "WARN", "all", "disk space will be full soon, but delete file failed."),
     _store("cleaning_hour", "INFO", "all", "it's time to reclaim disk space, {text}"),
     _store("disk_full", "ERROR", "≤4.9.1", "physic disk maybe full soon {ratio}, so mark disk full"),
@@ -162,6 +176,9 @@ STORE_MEANINGS = {
     "dispatch_went_on": "dispatch met bytes that are no record and went on after them: messages between have no unit",
     "files_do_not_join": "between two files of the log or of a queue bytes are missing: a file was deleted, or one of "
     "another store lies there; `verify` names where",
+    "queue_dropped": "the queue went with its topic: somebody deleted it, or cleanUnusedTopic ran and topics.json did "
+    "not name it, as after it was lost; the messages are in the log until that expires (`dump commitlog`)",
+    "queue_expired": "cleanExpiredConsumeQueue, or its round, dropped a queue whose messages had all expired",
     "log_ends": "recovery came to zeros and took them for the end of the log: as it should be, unless zeros lie before "
     "messages; `verify` names what comes after",
     "illegal_magic_code": "recovery, or a slave, came to bytes that begin no record and are not unwritten: a start "
