@@ -111,6 +111,11 @@ class Timers {
     return told;
   }
 
+  /** What reading throws is logged by the service that delivers, and leaves the unit without a message. */
+  static boolean isMessage(Object timers, long offset, int length) throws Exception {
+    try { return Lab.call(timers, "getMessageByCommitOffset", offset, length) != null; } catch (InvocationTargetException e) { return false; }
+  }
+
   /** Every unit that TimerMessageStore#dequeue would come to from now on: its place, magic, due time, and where its message is, if it can be read. */
   static List<Object> reached(Object timers, long from) throws Exception {
     Object wheel = Lab.get(timers, "timerWheel"), log = Lab.get(timers, "timerLog");
@@ -135,7 +140,7 @@ class Timers {
           int magic = unit.getInt();
           long due = unit.getLong() + unit.getInt(), offset = unit.getLong();
           int length = unit.getInt();
-          units.add(Arrays.asList(at, magic, due, offset, length, Lab.call(timers, "getMessageByCommitOffset", offset, length) != null));
+          units.add(Arrays.asList(at, magic, due, offset, length, isMessage(timers, offset, length)));
           at = previous;
         } catch (IllegalArgumentException | java.nio.BufferUnderflowException e) { at = -1; } finally { Lab.call(found, "release"); }
       }
