@@ -100,7 +100,7 @@ def _agreement(console: Console, connection: duckdb.DuckDBPyConnection, checked:
 
 
 def _next_steps(console: Console, sources: Sources, seconds: float) -> None:
-    store = _from_here(str(sources.brokers[0].store))
+    store = _from_here(sources.brokers[0].place)
     dump = f"dump commitlog {store} --topic OrderTopic0 --limit 3"
     sql = 'sql "SELECT topic, count(*) FROM commitlog_messages GROUP BY 1"'
     of_demo = f"--config-file {_from_here(str(demo_config()))}"

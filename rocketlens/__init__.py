@@ -71,7 +71,7 @@ def store(
     """The store of a broker. Nothing is read yet.
 
     Args:
-        path: the store root, the folder with `commitlog` in it.
+        path: the store root, the folder with `commitlog` in it; or its address, `s3://bucket/store`.
         version: RocketMQ version of the broker; without it, the one that the files point to.
         config: settings by RocketMQ's own names, over those of `broker_conf` and those that the files show.
         broker_conf: the broker's own `broker.conf`.

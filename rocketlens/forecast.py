@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.document import Document
-from rocketlens.gathered import said_of, sentences, topics_told
+from rocketlens.gathered import at_hand, said_of, topics_told
 from rocketlens.piece import Piece
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ class Forecast(Document):
     `notes` names settings that were said and have no effect, and logs that could not be used.
     """
 
-    def __init__(self, start: StartNow, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, start: StartNow, notes: tuple[str, ...] = ()) -> None:
         super().__init__(start.document, notes=notes)
-        self._start = start
+        self._path, self._start = path, start
 
     def __repr__(self) -> str:
         lost = sum(1 for _ in self["lost"])
@@ -48,7 +48,8 @@ class Forecast(Document):
 
     def bytes_at_break(self) -> Piece:
         """The bytes that the start does not believe, field by field; no rows where the log does not break."""
-        return Piece(self._start.bytes_at_break())
+        with at_hand(self._path) as folder:
+            return Piece(self._start.bytes_at_break(folder))
 
     def ways(self) -> Piece:
         """The start as it is, and after each repair that helps."""
@@ -68,6 +69,7 @@ def forecast_of(path: Path, broker: BrokerOptions, logs: Sequence[Path] = ()) ->
     from pipelines.notebook.start_now import start_now
 
     said = said_of(broker)
-    told = topics_told(logs, path, said)
-    with sentences():
-        return Forecast(start_now(path, said, topic_events=told.events), (*said.ignored, *told.unread, *told.notes))
+    with at_hand(path) as folder:
+        told = topics_told(logs, folder, said)
+        start = start_now(folder, said, topic_events=told.events)
+    return Forecast(path, start, (*said.ignored, *told.unread, *told.notes))

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.cli.frame.asked.bundles import arguments_of, parameters_of
 from pipelines.cli.frame.asked.options import BrokerOptions, Format, OutputOptions
+from pipelines.cli.frame.call.addressed import stores_here
 from pipelines.cli.frame.call.command import refuse_addresses
 from pipelines.cli.frame.call.opening import NOTHING_SAID
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.cli.frame.errors import ExitCode
+from pipelines.cli.frame.visible import as_named
 from rocketlens.document import Document
 from rocketlens.errors import RocketlensError
 from rocketlens.rows import Rows
@@ -69,14 +71,23 @@ class Gathered(Run):
         self.tables.append(pa.Table.from_batches(kept, schema=chosen))
 
     def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:
-        self.documents += documents
+        self.documents += map(_as_named, documents)
 
     def note(self, text: str) -> None:
-        self.notes.append(text)
+        self.notes.append(as_named(text))
 
     def not_read(self, sentence: str, broker: str | None = None) -> None:
         self.unread += 1
-        self.sentences.append(sentence if broker is None else f"{broker}: {sentence}")
+        self.sentences.append(as_named(sentence if broker is None else f"{broker}: {sentence}"))
+
+
+def _as_named(value: Any) -> Any:
+    """A document in which each store is named as the caller named it."""
+    if isinstance(value, dict):
+        return {name: _as_named(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_as_named(each) for each in value]
+    return as_named(value) if isinstance(value, str) else value
 
 
 def rows_of(
@@ -103,9 +114,9 @@ def document_of(body: Callable[..., None], broker: BrokerOptions, **given: Any) 
 def _carried_out(body: Callable[..., None], broker: BrokerOptions, run: Gathered, given: dict[str, Any]) -> Gathered:
     if any(parameter.annotation is BrokerOptions for parameter in parameters_of(body)):
         given["broker"] = broker
-    with sentences():
-        refuse_addresses(given)
-        body(run, **arguments_of(body, given))
+    with sentences(), stores_here(given) as here:
+        refuse_addresses(here)
+        body(run, **arguments_of(body, here))
     return run
 
 
@@ -162,7 +173,18 @@ def sentences() -> Iterator[None]:
         sentence, code = explain_error(error)
         if code == ExitCode.FAULT:
             raise
-        raise RocketlensError(sentence) from error
+        raise RocketlensError(as_named(sentence)) from error
+
+
+@contextmanager
+def at_hand(store: Path) -> Iterator[Path]:
+    """The folder of a store while it is asked; one at an address is listed anew, its bytes come as they are touched.
+
+    Raises RocketlensError for whatever goes wrong in the block, as `sentences`.
+    """
+    with sentences(), stores_here({"store": store}) as here:
+        refuse_addresses(here)
+        yield here["store"]
 
 
 def instant(at: Instant | None) -> str | None:

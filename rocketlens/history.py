@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketlens.errors import RocketlensError
-from rocketlens.gathered import Instant, Place, instant, sentences
+from rocketlens.gathered import Instant, Place, at_hand, instant, sentences
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
@@ -101,9 +101,9 @@ class History:
             return Piece(Night(self._cluster, None, ()).section())
         kept = store.path / "config" / "consumerOffset.json" if offsets is None else offsets
         lag, found = store.lag_history(kept), store.verify()
-        with sentences():
-            opened = open_known(store.path, store.said)
-        return Piece(Night(self._cluster, lag.to_pylist(), placed(opened, found)).section())
+        with at_hand(store.path) as folder:
+            found_at = placed(open_known(folder, store.said), found)
+        return Piece(Night(self._cluster, lag.to_pylist(), found_at).section())
 
     def sources(self) -> Piece:
         """One row per log or capture."""
@@ -119,8 +119,10 @@ class History:
 
     def exposed(self, store: Place | None = None) -> Piece:
         """Ranges of messages that may have been consumed twice; a broker's store tells how many they hold."""
-        with sentences():
-            return Piece(self._cluster.exposed(None if store is None else Path(store)))
+        if store is None:
+            return Piece(self._cluster.exposed())
+        with at_hand(Path(store)) as folder:
+            return Piece(self._cluster.exposed(folder))
 
     def what_if(self, strategies: Iterable[str], *, more_clients: int = 0, more_queues: int = 0) -> Piece:
         """Share the memberships out by other strategies, among more clients or queues (`what-if`).

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.cli.frame.asked.options import BrokerOptions
 from rocketlens.document import Document
-from rocketlens.gathered import document_of, said_of, sentences
+from rocketlens.gathered import at_hand, document_of, said_of
 from rocketlens.piece import Piece
 from rocketlens.rows import Rows
 
@@ -65,8 +65,8 @@ class Retention(Document):
         from pipelines.answers.instants import parse_instant
         from pipelines.notebook.start_now import outlook
 
-        with sentences():
-            return outlook(self._path, said_of(self._broker), _ignore, now_ms=parse_instant(self["now"]))
+        with at_hand(self._path) as folder:
+            return outlook(folder, said_of(self._broker), _ignore, now_ms=parse_instant(self["now"]))
 
 
 def look_ahead(path: Path, broker: BrokerOptions, now: str | None) -> Retention:

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from parsers.evidence.supplied import supply_of
+
 
 class Seen(NamedTuple):
     """A file or folder at one moment; times in epoch nanoseconds.
 
+    `inode`: of a file elsewhere, a number that stands for its content.
     `changed_ns`: of the last change of any kind, which nobody can set. A copy of the file has another.
     """
 
@@ -26,6 +29,8 @@ def seen(paths: Iterable[Path]) -> dict[Path, Seen | None]:
 
 def _seen(path: Path) -> Seen | None:
     try:
+        if (supply := supply_of(path)) is not None:
+            return Seen(*supply.told(path), 0)
         stat = path.stat()
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None

@@ -21,6 +21,10 @@ class Supply(Protocol):
     def fill(self, path: Path) -> None:
         """Put the bytes of a file, or of all files below a folder, where the path leads. Raises OSError."""
 
+    def told(self, path: Path) -> tuple[int, int, int]:
+        """Size, time of the last change (epoch nanoseconds) and a number that is another one for another content, of a
+        file; zeros of a folder. Nothing of it changes while the folder stands for the store. Raises OSError."""
+
 
 _supplies: dict[Path, Supply] = {}
 

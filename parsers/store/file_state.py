@@ -29,7 +29,8 @@ class FileState:
     """A file at one moment.
 
     Attributes:
-        size, modified_ns, inode: what the system says of it; modified_ns in epoch nanoseconds.
+        size, modified_ns, inode: what the system says of it; modified_ns in epoch nanoseconds. The inode of a file
+            elsewhere is a number that stands for its content.
         written_until: bytes up to the end of its last written page, by halving; all of a file of no whole pages. In a
             file of a log as many zeros as a message may have (LONGEST_ZEROS) are no end.
         mark: CRC-32 of its first page, of the last written page and of the page after it: where a broker's next record,
@@ -60,11 +61,11 @@ def state_of(file: StoreFile) -> FileState | None:
 
 def _state(file: StoreFile, written_until: int | None) -> FileState:
     try:
+        if (supply := supply_of(file.path)) is not None:  # its bytes are those that were listed, or none
+            size, modified_ns, content = supply.told(file.path)
+            return FileState(size, modified_ns, content, size, 0 if file.kind != "rocksdb" else _mark_of_files(file))
         if file.kind == "rocksdb":
             return _of_database(file)
-        if supply_of(file.path) is not None:  # its bytes are those that were listed, or none
-            told = file.path.stat()
-            return FileState(told.st_size, told.st_mtime_ns, told.st_ino, told.st_size, 0)
         place = open_descriptor(file.path)
         try:
             seen = os.fstat(place)
@@ -123,12 +124,18 @@ def _written_page(place: int, page: int, most: int) -> int | None:
 
 
 def _of_database(file: StoreFile) -> FileState:
-    """The state of a database: of its folder, with a mark over the names, sizes and times of its files."""
+    """The state of a database: of its folder, with a mark over its files."""
     seen = file.path.stat()
+    return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, 0, _mark_of_files(file))
+
+
+def _mark_of_files(file: StoreFile) -> int:
+    """A mark over the names, sizes and times of a database's files, and of those elsewhere over their content."""
     inside = sorted(
-        (path.name, of_file.st_size, of_file.st_mtime_ns)
+        (path.name, of_file.st_size, of_file.st_mtime_ns) if supply is None else (path.name, *supply.told(path))
+        for supply in (supply_of(file.path),)
         for path in file.path.iterdir()
         if is_rocksdb_file(path.name)
         for of_file in (path.stat(),)
     )
-    return FileState(seen.st_size, seen.st_mtime_ns, seen.st_ino, 0, zlib.crc32(repr(inside).encode()))
+    return zlib.crc32(repr(inside).encode())

@@ -168,7 +168,7 @@ def _verdict(
 ) -> BrokerVerdict:
     return BrokerVerdict(
         broker=broker.name,
-        store=str(broker.store),
+        store=broker.place,
         findings=worst["findings"],
         worst=worst.get("worst"),
         forecast=forecast,

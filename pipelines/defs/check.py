@@ -62,7 +62,7 @@ def _what_to_do(
         told["bytes"] = place
     if mends := first.get("repair") or repair:
         told["repair"] = mends
-    stores = {broker.name: str(broker.store) for broker in lakehouse.sources().brokers}
+    stores = {broker.name: broker.place for broker in lakehouse.sources().brokers}
     if "{store}" not in command or first["broker"] in stores:
         store = shlex.quote(stores.get(first.get("broker", ""), ""))
         told["next_command"] = command.format(store=store)

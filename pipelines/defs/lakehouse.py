@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from pipelines.lake.configuration.sources import BrokerSource, Sources, configured_file, read_sources
+from pipelines.lake.configuration.addressed_stores import stores_here
+from pipelines.lake.configuration.sources import Sources, configured_file, read_sources
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.lock import writing
 
@@ -30,6 +32,11 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         """What the configuration says now. Raises SourcesError: one sentence."""
         return read_sources(configured_file(self.config_file))
 
+    def stores(self, names: Collection[str] | None = None) -> AbstractContextManager[Sources]:
+        """The configuration with the stores of these brokers, or all, at hand: those at addresses are listed when the
+        block begins."""
+        return stores_here(self.sources(), names)
+
     def lake(self) -> Lake:
         """The lake, to be written. Raises WouldTouchEvidence for one among the evidence."""
         return lake_to_write(self.sources())
@@ -37,9 +44,6 @@ class Lakehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     def writing(self, doing: str) -> AbstractContextManager[None]:
         """Be the only process that writes to the lake, as soon as no other does. Raises LakeBusy after ten minutes."""
         return writing(self.lake().root, doing, wait_s=WAIT_S)
-
-    def broker(self, name: str) -> BrokerSource:
-        return self.sources().broker(name)
 
     def spark(self) -> SparkSession:
         """The session of this process: steps run in it one after another (see the executor)."""

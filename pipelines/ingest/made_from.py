@@ -95,7 +95,7 @@ class MadeFrom:
 def store_inputs(broker: BrokerSource, files: Mapping[str, Ingested]) -> str:
     """The inputs of what is made from one broker's store: its files as they were read, and what is said of it."""
     conf = _bytes_of(broker.broker_conf)
-    said = (broker.name, str(broker.store), broker.version, sorted(broker.settings.items()), conf, broker.until)
+    said = (broker.name, broker.place, broker.version, sorted(broker.settings.items()), conf, broker.until)
     return _hashed((said, sorted((name, repr(known.state)) for name, known in files.items())))
 
 

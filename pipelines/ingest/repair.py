@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from parsers.evidence.mapped import open_evidence
+from parsers.evidence.supplied import supply_of
 from parsers.store.file_state import FileState, state_of
 from parsers.store.places import name_below
 from parsers.store.store import NotAStore
@@ -141,8 +142,9 @@ def _files_held(sources: Sources) -> dict[Values, StoreFile]:
 
 
 def _can_be_read(file: StoreFile) -> bool:
-    """Whether a file opens, and gives its first and last byte; of a database, whether its folder can be listed."""
-    if file.kind == "rocksdb":
+    """Whether a file opens, and gives its first and last byte; of a database, whether its folder can be listed; of a
+    file elsewhere, whether it was listed."""
+    if file.kind == "rocksdb" or supply_of(file.path) is not None:
         return state_of(file) is not None
     try:
         with open_evidence(file.path) as opened:

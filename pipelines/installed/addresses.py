@@ -23,5 +23,5 @@ def why_refused(place: str | Path) -> str:
     """The sentence for an address in place of a folder or file."""
     return (
         f"{str(place)!r}: only folders and files of this machine are read and written here, no addresses; the path of "
-        "[lake], and a store that a command is asked about, may be one of an object store"
+        "[lake], and a store or a file of one, may be one of an object store (s3://, az://)"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.explain.explain import explain
+from parsers.store.places import name_below
 from parsers.store.store import Store
 from pipelines.answers.lag.lag import store_positions
 from pipelines.answers.offsets.saved import offsets_of_store
@@ -92,10 +93,10 @@ class StartNow:
                 return Break(file.path, end - file.base_offset, end)
         return None
 
-    def bytes_at_break(self, structures: int = 1) -> PrintedTable:
-        """Hex beside field names from there on; no rows where there is no such place."""
+    def bytes_at_break(self, root: Path) -> PrintedTable:
+        """Hex beside field names from there on, in the store at `root`; no rows where there is no such place."""
         place = self.breaks_at
-        lines = [] if place is None else explain(place.file, place.file_pos, structures)
+        lines = [] if place is None else explain(root / name_below(self.store.root, place.file), place.file_pos, 1)
         caption = "" if place is None else f"{place.file.name} from byte {place.file_pos:,}"
         return PrintedTable(BYTES, [asdict(line) for line in lines], caption)
 

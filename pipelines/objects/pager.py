@@ -1,19 +1,19 @@
-"""`python -m pipelines.objects.pager ADDRESS SOCKET FOLDER`: lays out a store at an address below a folder.
+"""`python -m pipelines.objects.pager SOCKET`: serves the bytes of stores at addresses to the process at the other end
+of the socket; when that ends, the folders that stand for them go.
 
-It serves the bytes of the files to the process at the other end of the socket; when that ends, the folder goes.
 A process of its own: the one that touches a page waits for it with whatever locks it holds.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
+import tempfile
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,20 +22,70 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipelines.objects.faults import MESSAGE, faulted, put, serve
+from pipelines.objects.faults import MESSAGE, PAGE, faulted, put, serve
+from pipelines.objects.kept import BLOCK, KeptBlocks
+from pipelines.objects.listing import StoreView, listed, remove_unheld
 from pipelines.objects.place import ObjectPlace
 from pipelines.objects.protocols import scheme_of
 from pipelines.objects.storage import Storage
 
-BLOCK, MOST_BLOCKS = 1 << 18, 1 << 7
-"""Bytes that are fetched where one is touched, and how many such blocks at most where one after another is."""
+MOST_BLOCKS = 1 << 7
+"""How many blocks are fetched at most where one after another is touched; else it is one."""
 RANGE_BYTES = 1 << 22
 AT_ONCE = 8
+ENDING_TRIES, ENDING_S = 20, 0.05
+"""How often, and after how many seconds, it is tried to remove what a reader left that is ending."""
 ENDED = signal.SIGUSR1
 """Tells the reader that the server refused: from now on pages are zeros."""
 
 Refused = tuple[str, str | None]
 """What a server, or the system, refused with, and where."""
+
+
+class Served:
+    """The objects of one view, whose bytes come from its server, or were kept."""
+
+    def __init__(self, view: StoreView, fetching: ThreadPoolExecutor) -> None:
+        self.objects = listed(view)
+        self._folder, self._scratch, self._fetching = view.folder, view.scratch, fetching
+        self._kept = KeptBlocks(view.scratch, self.objects) if view.is_shared else None
+        self._filled: set[str] = set()
+
+    def fetched(self, name: str, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """Bytes of an object from the beginning of a block on, in ranges that are asked for side by side."""
+        starts = range(begin, end, RANGE_BYTES)
+        ranges = self._fetching.map(lambda at: self._range(name, at, min(end, at + RANGE_BYTES)), starts)
+        return zip(starts, ranges, strict=True)
+
+    def fill(self, name: str) -> None:
+        """Put the bytes of a file, or of all files below a folder, where its name leads."""
+        for each in sorted(self.objects):
+            if (each == name or each.startswith(f"{name}/")) and each not in self._filled:
+                self._fill(each)
+                self._filled.add(each)
+
+    def _range(self, name: str, begin: int, end: int) -> bytes:
+        if self._kept is None:
+            return self.objects[name].read_range(begin, end)
+        if (known := self._kept.read(name, begin, end)) is not None:
+            return known
+        content = self.objects[name].read_range(begin, end)
+        self._kept.keep(name, begin, content)
+        return content
+
+    def _fill(self, name: str) -> None:
+        file, size = self._folder / name, self.objects[name].stat().st_size
+        seen = file.stat()
+        number, whole = tempfile.mkstemp(dir=self._scratch)
+        try:
+            with open(number, "wb") as content:
+                for begin in range(0, size, BLOCK * MOST_BLOCKS):
+                    for _, piece in self.fetched(name, begin, min(size, begin + BLOCK * MOST_BLOCKS)):
+                        content.write(piece)
+            os.utime(whole, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+            os.replace(whole, file)  # at once: others may read it
+        finally:
+            Path(whole).unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
@@ -47,7 +97,8 @@ class Mapped:
         begin, end: the blocks that were fetched last.
     """
 
-    place: ObjectPlace
+    served: Served
+    name: str
     address: int
     size: int
     there: bytearray = field(init=False)
@@ -78,10 +129,10 @@ class Mapped:
 class Pager:
     """Serves one reader. Memory that a reader has of a file stays its own to the end, so no answer comes too late."""
 
-    def __init__(self, folder: Path, objects: dict[str, ObjectPlace], asked: socket.socket, faults: int | None) -> None:
-        self._folder, self._objects, self._asked, self._faults = folder, objects, asked, faults
+    def __init__(self, asked: socket.socket, faults: int | None) -> None:
+        self._asked, self._faults = asked, faults
+        self._views: dict[str, Served] = {}
         self._mapped: list[Mapped] = []
-        self._filled: set[str] = set()
         self._refused: Refused | None = None
         self._fetching = ThreadPoolExecutor(AT_ONCE)
 
@@ -93,25 +144,39 @@ class Pager:
             waiting.register(self._faults, select.POLLIN)
         waiting.register(self._asked, select.POLLIN)
         while True:
-            for ready, _ in waiting.poll():
-                if ready == self._faults:
+            for ready, event in waiting.poll():
+                if ready == self._faults and event & select.POLLIN:
                     self._serve_fault(self._faults)
+                elif ready == self._faults:  # the reader's memory goes first, its descriptors soon
+                    waiting.unregister(ready)
                 elif line := lines.readline():
                     lines.write(json.dumps(self._answer(json.loads(line))).encode() + b"\n")
                 else:
                     return
 
+    def leave(self) -> None:
+        """Remove what the reader, killed perhaps, has left. All of its descriptors need not be closed yet."""
+        for scratch in map(Path, self._views):
+            tries = iter(range(ENDING_TRIES))
+            while not remove_unheld(scratch) and next(tries, None) is not None:
+                time.sleep(ENDING_S)
+
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
         try:
             match question:
-                case {"map": name, "address": address, "size": size} if self._faults is not None:
+                case {"view": address, "settings": settings, "scratch": scratch, "shared": shared}:
+                    storage = Storage(tuple((name, value) for name, value in settings), scheme_of(address) or "")
+                    view = StoreView(ObjectPlace.of(address, storage), Path(scratch), is_shared=shared)
+                    self._views[scratch] = Served(view, self._fetching)
+                case {"end": scratch}:
+                    ended = self._views.pop(scratch)
+                    self._mapped = [each for each in self._mapped if each.served is not ended]
+                case {"of": scratch, "map": name, "address": address, "size": size} if self._faults is not None:
                     serve(self._faults, address, size)
-                    self._mapped.append(Mapped(self._objects[name], address, size))
+                    self._mapped.append(Mapped(self._views[scratch], name, address, size))
                     self._mapped.sort(key=lambda each: each.address)
-                case {"fill": name}:
-                    for each in sorted(self._objects):
-                        if each == name or each.startswith(f"{name}/"):
-                            self._fill(each)
+                case {"of": scratch, "fill": name}:
+                    self._views[scratch].fill(name)
         except OSError as refused:
             return {"refused": _told(refused)}
         return {"refused": self._refused}
@@ -121,75 +186,38 @@ class Pager:
             address = faulted(os.read(faults, MESSAGE.size))
             if address is None:
                 return
-            file = self._mapped[bisect_right(self._mapped, address, key=lambda each: each.address) - 1]
+            before = bisect_right(self._mapped, address, key=lambda each: each.address) - 1
+            file = self._mapped[before] if before >= 0 else None
+            if file is None or address >= file.address + file.size:  # of a view that has ended
+                put(faults, address - address % PAGE, bytes(PAGE))
+                return
             begin, end = file.wanted(address - file.address)
             try:
-                for at, content in self._fetched(file.place, begin, end):
+                for at, content in file.served.fetched(file.name, begin, end):
                     put(faults, file.address + at, content)
             except OSError as refused:
                 self._refused = self._refused or _told(refused)
                 os.kill(os.getppid(), ENDED)
                 put(faults, file.address + begin, bytes(end - begin))
 
-    def _fetched(self, place: ObjectPlace, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The bytes, in ranges that are asked for side by side."""
-        starts = range(begin, end, RANGE_BYTES)
-        ranges = self._fetching.map(lambda at: place.read_range(at, min(end, at + RANGE_BYTES)), starts)
-        return zip(starts, ranges, strict=True)
-
-    def _fill(self, name: str) -> None:
-        place, file = self._objects[name], self._folder / name
-        if name in self._filled:
-            return
-        seen, size = file.stat(), place.stat().st_size
-        with file.open("r+b") as content:
-            for begin in range(0, size, BLOCK * MOST_BLOCKS):
-                for at, piece in self._fetched(place, begin, min(size, begin + BLOCK * MOST_BLOCKS)):
-                    content.seek(at)
-                    content.write(piece)
-        os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-        self._filled.add(name)
-
-
-def laid_out(address: ObjectPlace, folder: Path) -> dict[str, ObjectPlace]:
-    """Lay out every file below an address in a folder: names, sizes and times. Raises OSError."""
-    objects = {str(place.relative_to(address)): place for place in address.rglob("*")}
-    if not objects:
-        raise FileNotFoundError(errno.ENOENT, "nothing is there; an address names the root of a store", str(address))
-    folders = {str(above) for name in objects for above in Path(name).parents}
-    files = {name: place for name, place in objects.items() if name not in folders}  # some tools keep empty ones
-    for name, place in files.items():
-        file, seen = folder / name, place.stat()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-        os.truncate(file, seen.st_size)
-        os.utime(file, (seen.st_mtime, seen.st_mtime))
-    return files
-
 
 def _told(refused: OSError) -> Refused:
     return refused.strerror or str(refused), refused.filename
 
 
-def main(address: str, number: str, scratch: str) -> int:
-    asked, root = socket.socket(fileno=int(number)), Path(scratch)
+def main(number: str) -> int:
+    asked = socket.socket(fileno=int(number))
     try:
-        place = ObjectPlace.of(address, Storage(scheme=scheme_of(address) or ""))
-        folder = root / place.bucket / place.key
-        try:
-            objects = laid_out(place, folder)
-        except OSError as refused:
-            asked.sendall(json.dumps({"refused": _told(refused)}).encode() + b"\n")
-            return 0
-        asked.sendall(json.dumps({"folder": str(folder)}).encode() + b"\n")
         _, faults, _, _ = socket.recv_fds(asked, 1, 1)
         for each in faults:
             os.set_blocking(each, False)
-        Pager(folder, objects, asked, next(iter(faults), None)).serve()
-    except (BrokenPipeError, ConnectionResetError, ValueError):
+        pager = Pager(asked, next(iter(faults), None))
+        try:
+            pager.serve()
+        finally:
+            pager.leave()
+    except (BrokenPipeError, ConnectionResetError):
         pass  # the reader has gone
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
     return 0
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import mmap
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Final
 
-from parsers.evidence.supplied import supplied
+from parsers.evidence.supplied import supplied, supply_of
 from pipelines.objects.faults import Pages, open_faults
+from pipelines.objects.listing import LISTING, StoreView, hash_of, held
 from pipelines.objects.place import ObjectPlace, StoreRefused
-from pipelines.objects.protocols import HOW_WRITTEN, scheme_of
-from pipelines.objects.storage import Storage
 
 
 class _Ended(BaseException):
@@ -31,108 +30,91 @@ class _Ended(BaseException):
     ended: what it reads there is nothing."""
 
 
-@contextmanager
-def viewed(address: str) -> Iterator[Path]:
-    """A folder that stands for the store at an address, as its objects are now; it goes with the block.
+class _Pager:
+    """The process that fetches for this one, and the questions to it, one at a time."""
 
-    For the main thread alone.
-
-    Raises:
-        ValueError: the address is none; one sentence.
-        OSError: the server refuses, here or at the end of the block; or there is no room for what is fetched.
-    """
-    scheme = scheme_of(address)
-    if scheme is None:
-        raise ValueError(f"{address!r}: the address of a store is written {HOW_WRITTEN}")
-    ObjectPlace.of(address, Storage(scheme=scheme))
-    ours, theirs = socket.socketpair()
-    scratch = os.path.realpath(tempfile.mkdtemp(prefix="rocketlens-store-"))
-    command = [sys.executable, "-m", "pipelines.objects.pager", address, str(theirs.fileno()), scratch]
-    with ours, subprocess.Popen(command, pass_fds=[theirs.fileno()]) as serving:
+    def __init__(self) -> None:
+        self._there, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "pipelines.objects.pager", str(theirs.fileno())]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
         theirs.close()
-        try:
-            yield from _served(_Asked(ours), ours, serving)
-        finally:
-            ours.shutdown(socket.SHUT_RDWR)
-            serving.wait()
-            shutil.rmtree(scratch, ignore_errors=True)  # it does so itself unless it was killed
-
-
-def _served(asked: _Asked, ours: socket.socket, serving: subprocess.Popen[bytes]) -> Iterator[Path]:
-    folder = Path(asked.first()["folder"])
-    by_pages = _send_faults(ours)
-    try:
-        with _ending(serving), supplied(folder, Fetched(folder, asked, by_pages=by_pages)):
-            yield folder
-    except _Ended:
-        pass
-    asked.ask({})  # what the server refused is told now, too, where it reached nobody
-
-
-def _send_faults(ours: socket.socket) -> bool:
-    """Hand the page faults of this process to the pager; False where the system has none.
-
-    This process keeps no descriptor of them: with the pager's they end, and who waits for a page goes on.
-    """
-    faults = open_faults()
-    socket.send_fds(ours, [b"f"], [] if faults is None else [faults])
-    if faults is None:
-        return False
-    os.close(faults)
-    return True
-
-
-@contextmanager
-def _ending(serving: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Raise _Ended when the pager says so, or has ended."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGUSR1 or serving.poll() is not None:
-            raise _Ended
-        if callable(earlier := before[signal.Signals(number)]):  # that of another view
-            earlier(number, frame)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGUSR1, signal.SIGCHLD)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-class _Asked:
-    """Questions to the pager, one at a time."""
-
-    def __init__(self, there: socket.socket) -> None:
-        self._lines = there.makefile("rwb", buffering=0)
+        self.by_pages = self._send_faults()
+        self._lines = self._there.makefile("rwb", buffering=0)
         self._one_at_a_time = threading.Lock()
 
-    def first(self) -> dict[str, Any]:
-        """What it says unasked. Raises StoreRefused."""
-        with suppress(ConnectionResetError):
+    def _send_faults(self) -> bool:
+        """Hand the page faults of this process to the pager; False where the system has none.
+
+        This process keeps no descriptor of them: with the pager's they end, and who waits for a page goes on.
+        """
+        faults = open_faults()
+        socket.send_fds(self._there, [b"f"], [] if faults is None else [faults])
+        if faults is None:
+            return False
+        os.close(faults)
+        return True
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def ask(self, question: Mapping[str, object]) -> None:
+        """Raises StoreRefused where the server has refused anything by now."""
+        with self._one_at_a_time, suppress(ConnectionError):
+            self._lines.write(json.dumps(question).encode() + b"\n")
             if line := self._lines.readline():
-                told = json.loads(line)
-                if told.get("refused"):
-                    raise StoreRefused(errno.EIO, *told["refused"])
-                return dict(told)
+                if refused := json.loads(line)["refused"]:
+                    raise StoreRefused(errno.EIO, *refused)
+                return
         raise StoreRefused(errno.EIO, "the process that fetches it has ended")
 
-    def ask(self, question: dict[str, Any]) -> None:
-        """Raises StoreRefused where the server has refused anything by now."""
+    def end(self) -> None:
+        with suppress(OSError):
+            self._there.shutdown(socket.SHUT_RDWR)
+        self._lines.close()
+        self._there.close()
+        self._process.wait()
+
+
+class _Process:
+    """What this process has of views: one pager for all of them, from the first touch on, and who attends to it."""
+
+    def __init__(self) -> None:
+        self.pager: _Pager | None = None
+        self.views = 0
+        self.attended = 0
+        self.kept: _Opened | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def running(self) -> _Pager:
+        """The pager. Raises StoreRefused where nobody would be told that it has ended."""
         with self._one_at_a_time:
-            with suppress(BrokenPipeError):
-                self._lines.write(json.dumps(question).encode() + b"\n")
-            self.first()
+            if not self.attended:
+                raise StoreRefused(errno.EIO, "bytes of a store at an address are read by the main thread's work only")
+            if self.pager is None:
+                self.pager = _Pager()
+            return self.pager
+
+    def left(self) -> None:
+        """A view has ended; the pager ends with the last."""
+        self.views -= 1
+        if not self.views and self.pager is not None:
+            self.pager.end()
+            self.pager = None
+
+
+_HERE: Final = _Process()
 
 
 class Fetched:
-    """The bytes of a folder's files, from the pager. A file is mapped once: its pages are the same for everybody.
+    """The bytes of a view's files, from the pager. A file is mapped once: its pages are the same for everybody.
 
-    Without `by_pages` a file is fetched whole when it is first mapped.
+    Without page faults a file is fetched whole when it is first mapped.
     """
 
-    def __init__(self, folder: Path, asked: _Asked, *, by_pages: bool) -> None:
-        self._folder, self._asked, self._by_pages = folder, asked, by_pages
+    def __init__(self, view: StoreView, objects: Mapping[str, ObjectPlace]) -> None:
+        self._view, self._objects = view, objects
+        self._of = str(view.scratch)
+        self._is_known = False
         self._maps: dict[Path, Pages] = {}
         self._one_at_a_time = threading.Lock()
 
@@ -140,22 +122,138 @@ class Fetched:
         size = path.stat().st_size
         if not path.is_file() or not size:
             return memoryview(b"") if path.is_file() else _refuse(path)
-        if not self._by_pages:
-            self.fill(path)
-            with path.open("rb") as file:
-                return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
         with self._one_at_a_time:
+            pager = self._pager()
+            if not pager.by_pages:
+                pager.ask({"of": self._of, "fill": self._name(path)})
+                with path.open("rb") as file:
+                    return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
             if (pages := self._maps.get(path)) is None:
                 pages = Pages(size)
-                self._asked.ask({"map": self._name(path), "address": pages.address, "size": size})
+                pager.ask({"of": self._of, "map": self._name(path), "address": pages.address, "size": size})
                 self._maps[path] = pages
         return memoryview(pages).toreadonly()[:size]
 
     def fill(self, path: Path) -> None:
-        self._asked.ask({"fill": self._name(path)})
+        with self._one_at_a_time:
+            self._pager().ask({"of": self._of, "fill": self._name(path)})
+
+    def told(self, path: Path) -> tuple[int, int, int]:
+        if (place := self._objects.get(self._name(path))) is None:
+            path.stat()
+            return 0, 0, 0
+        tag = hashlib.sha256(place.stat().e_tag.encode()).digest()
+        return place.stat().st_size, path.stat().st_mtime_ns, int.from_bytes(tag[:7])
+
+    def end(self) -> None:
+        """What is touched from now on is zeros."""
+        if self._is_known and _HERE.pager is not None and not _HERE.pager.has_ended():
+            with suppress(StoreRefused):  # that was told, or will be
+                _HERE.pager.ask({"end": self._of})
+
+    def _pager(self) -> _Pager:
+        pager = _HERE.running()
+        if not self._is_known:
+            settings, address = self._view.address.storage.settings, str(self._view.address)
+            shared = self._view.is_shared
+            pager.ask({"view": address, "settings": settings, "scratch": self._of, "shared": shared})
+            self._is_known = True
+        return pager
 
     def _name(self, path: Path) -> str:
-        return path.relative_to(self._folder).as_posix()
+        return path.relative_to(self._view.folder).as_posix()
+
+
+class _Opened:
+    """A view that this process has open."""
+
+    def __init__(self, view: StoreView) -> None:
+        self.view = view
+        self._open = ExitStack()
+        with ExitStack() as opening:
+            objects = opening.enter_context(held(view))
+            self.view = replace(view, listing=hash_of((view.scratch / LISTING).read_bytes()))
+            fetched = Fetched(view, objects)
+            opening.callback(_HERE.left)
+            _HERE.views += 1
+            opening.callback(fetched.end)
+            opening.enter_context(supplied(view.folder, fetched))
+            self._open = opening.pop_all()
+
+    def close(self) -> None:
+        self._open.close()
+
+
+@contextmanager
+def viewed(address: ObjectPlace, *, is_shared: bool = False) -> Iterator[StoreView]:
+    """A folder that stands for what is at an address, as its objects are now; it goes with the block.
+
+    Its bytes are there for what the main thread does or has done; another thread sees names, sizes and times.
+
+    Args:
+        is_shared: workers read it too (`at_hand`): what any of them fetched is kept for the others.
+    Raises:
+        OSError: the server refuses, here or at the end of the block; or there is no room for what is fetched.
+    """
+    opened = _Opened(StoreView.new(address, is_shared=is_shared))
+    try:
+        with _attending():
+            yield opened.view
+    finally:
+        opened.close()
+
+
+@contextmanager
+def at_hand(view: StoreView | None) -> Iterator[None]:
+    """In a worker, let the bytes of a shared view come while the block lasts. It stays open for the next block.
+
+    Where the process has the view open, and for a store in a folder (None), there is nothing to do.
+
+    Raises OSError: the server refuses, here or at the end of the block; or it cannot be laid out.
+    """
+    kept = _HERE.kept
+    if view is None or (supply_of(view.folder) is not None and (kept is None or kept.view != view)):
+        yield
+        return
+    if kept is None or kept.view != view:
+        if kept is not None:
+            _HERE.kept = None
+            kept.close()
+        _HERE.kept = kept = _Opened(view)
+    try:
+        with _attending():
+            yield
+    except OSError:
+        _HERE.kept = None  # who tries again asks anew
+        kept.close()
+        raise
+
+
+@contextmanager
+def _attending() -> Iterator[None]:
+    """End the block when the pager says so, or has ended. Raises StoreRefused then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGUSR1 or (_HERE.pager is not None and _HERE.pager.has_ended()):
+            raise _Ended
+        if callable(earlier := before[signal.Signals(number)]):
+            earlier(number, frame)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGUSR1, signal.SIGCHLD)}
+    _HERE.attended += 1
+    try:
+        yield
+    except _Ended:
+        pass
+    finally:
+        _HERE.attended -= 1
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if _HERE.pager is not None:
+        _HERE.pager.ask({})  # what the server refused is told now, too, where it reached nobody
 
 
 def _refuse(path: Path) -> memoryview:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
+from pipelines.lake.configuration.addressed_stores import at_hand
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.commit import commit, discard
 from pipelines.lake.delta.packed import Repacked, repack
@@ -26,19 +27,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from pipelines.objects.listing import StoreView
+
 Work = Callable[[], Iterator["pa.RecordBatch"]]
 """Makes rows of a table when it is called, batch by batch. It travels to a worker as a pickle."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceWork:
-    """Read one slice of a store."""
+    """Read one slice of a store. `view`: of one at an address; the bytes of the slice are fetched."""
 
     reader: StoreReader
     slice_: InputPartition
+    view: StoreView | None = None
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
-        return self.reader.read(self.slice_)
+        with at_hand(self.view):
+            yield from self.reader.read(self.slice_)
 
     @property
     def pieces(self) -> Sequence[Piece]:
@@ -80,7 +85,7 @@ def slices_of(
     if files is not None:
         given["files"] = json.dumps(list(files))
     reader = source_of(table).reader_class(given, TABLES[table].bare_schema.names, table)
-    return [SliceWork(reader, slice_) for slice_ in reader.partitions()]
+    return [SliceWork(reader, slice_, broker.view) for slice_ in reader.partitions()]
 
 
 def write_table(

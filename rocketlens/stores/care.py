@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rocketlens.document import Document
 from rocketlens.forecast import Forecast, forecast_of
-from rocketlens.gathered import Instant, Place, document_of, instant, sentences
+from rocketlens.gathered import Instant, Place, at_hand, document_of, instant
 from rocketlens.retention import Retention, look_ahead
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked
@@ -79,6 +79,6 @@ class Care(Asked):
         """
         from recovery.knowledge.knowledge import open_known
 
-        with sentences():
-            log = open_known(self.path, self.said).commitlog
+        with at_hand(self.path) as folder:
+            log = open_known(folder, self.said).commitlog
         return max((file.mtime_ns // 1_000_000 for file in log), default=0)

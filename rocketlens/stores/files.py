@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
 from pipelines.cli.frame.asked.options import Format
-from rocketlens.gathered import Gathered, Instant, Place, instant, rows_of, sentences
+from rocketlens.gathered import Gathered, Instant, Place, at_hand, instant, rows_of
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked, path_of
 
@@ -209,8 +209,8 @@ class Files(Asked):
         from recovery.knowledge.knowledge import open_known
 
         run = Gathered(Format.ARROW, None, None)
-        with sentences():
-            table = key_entries(open_known(self.path, self.said), topic, keys, most, run.damage)
+        with at_hand(self.path) as folder:
+            table = key_entries(open_known(folder, self.said), topic, keys, most, run.damage)
         return Rows(table, tuple(run.sentences))
 
     def offset_at(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from rocketlens.errors import RocketlensError
-from rocketlens.gathered import Instant, Place, instant, sentences, topics_told
+from rocketlens.gathered import Instant, Place, at_hand, instant, topics_told
 from rocketlens.rows import Rows
 from rocketlens.stores.asked import Asked, path_of, paths_of
 
@@ -77,9 +77,11 @@ class Groups(Asked):
         from pipelines.notebook.lag_history import read_lag_history
 
         problems: list[str] = []
-        told = topics_told(self._logs, self.path, self.said)
-        with sentences():
-            rows = read_lag_history(self.path, Path(offsets), problems.append, self.said, topic_events=told.events)
+        with at_hand(self.path) as folder:
+            told = topics_told(self._logs, folder, self.said)
+            kept = Path(offsets)
+            kept = folder / kept.relative_to(self.path) if kept.is_relative_to(self.path) else kept
+            rows = read_lag_history(folder, kept, problems.append, self.said, topic_events=told.events)
         return Rows(rows, (*told.unread, *problems), told.notes)
 
     def episodes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rocketlens.gathered import sentences
+from pipelines.cli.frame.visible import as_named
+from pipelines.installed.addresses import is_address, written_address
+from rocketlens.gathered import at_hand
 from rocketlens.piece import Piece
 from rocketlens.stores.care import Care
 from rocketlens.stores.files import Files
@@ -14,11 +16,12 @@ class Store(Files, Groups, Stories, Care):
     """Asks the files at `path` anew with each call. Every method raises RocketlensError: one sentence."""
 
     def __repr__(self) -> str:
-        return f"<Store {self.path}{f', version {self._broker.version}' if self._broker.version else ''}>"
+        path = written_address(self.path) if is_address(self.path) else self.path
+        return f"<Store {path}{f', version {self._broker.version}' if self._broker.version else ''}>"
 
     def _repr_html_(self) -> str:
         from pipelines.notebook.outlines import store_outline
 
         queues = self.queues().printed()
-        with sentences():
-            return Piece(store_outline(self.path, self.said, queues))._repr_html_()
+        with at_hand(self.path) as folder:
+            return as_named(Piece(store_outline(folder, self.said, queues))._repr_html_())

@@ -18,12 +18,12 @@ import pytest
 pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 
 from pipelines.objects.faults import open_faults
-from pipelines.objects.pager import BLOCK
-from pipelines.objects.place import ObjectPlace
-from pipelines.objects.storage import Storage
+from pipelines.objects.kept import BLOCK
+from pipelines.objects.listing import PREFIX
 from tests.lake_faults.world import World
 from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 from tests.support.stores import store_root
+from tests.support.uploads import upload
 
 CALLED = """
 import json, sys
@@ -31,9 +31,18 @@ __file__ = "none"  # without one DuckDB takes the process for an interactive one
 from pipelines.objects import faults
 if sys.argv[1:] == ["whole"]:
     faults.SYSCALL.clear()
-from tests.support.cli import call
+from tests.support.cli import Called, call
+
+def of_python(path):
+    import rocketlens as rl
+    store = rl.store(path)
+    found = [store.queues().to_pylist(), store.forecast()["exit"], store.verify().to_pylist(), store.last_written()]
+    found += [store.key_entries("OrderTopic0", ["cAaAa"]).to_pylist(), store.forecast().bytes_at_break().rows]
+    return Called(0, repr(found).replace(path, "STORE").encode(), "")
+
 for line in sys.stdin:
-    told = call(*json.loads(line))
+    asked = json.loads(line)
+    told = of_python(asked[1]) if asked[0] == "python" else call(*asked)
     print(json.dumps([told.code, told.out.decode(), told.err]), flush=True)
 """
 COMMANDS = [
@@ -47,6 +56,7 @@ COMMANDS = [
     ("dump", "consumequeue"),
     ("dump", "commitlog", "--topic", "OrderTopic1", "--tail", "20"),
 ]
+OF_A_FILE = [("dump", "commitlog", "--limit", "3"), ("explain", "--at", "0")]
 
 
 @dataclass
@@ -102,15 +112,6 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
         assert list(root.iterdir()) == [], "nothing stays behind"
 
 
-def upload(store: Path, address: str) -> None:
-    """Put a store at an address; its files get the times of their objects, those of the upload."""
-    bucket = ObjectPlace.of(address, Storage())
-    for file in [each for each in store.rglob("*") if each.is_file()]:
-        place = bucket / file.relative_to(store).as_posix()
-        place.write_bytes(file.read_bytes())
-        os.utime(file, (place.stat().st_mtime,) * 2)
-
-
 @pytest.fixture(autouse=True)
 def well(reader: Reader) -> Iterator[None]:
     reader.s3.asked.clear()
@@ -130,6 +131,30 @@ def test_it_answers_as_a_folder(reader: Reader, command: Sequence[str]) -> None:
     there = reader.call(*placed(command, reader.address))
     assert there == (here[0], here[1], here[2].replace(str(reader.store), reader.address))
     assert here[0] in (0, 1, 3)
+
+
+@pytest.mark.parametrize("command", OF_A_FILE, ids=" ".join)
+def test_a_file_at_an_address_answers_as_a_file(reader: Reader, command: Sequence[str]) -> None:
+    name = "commitlog/00000000000000000000"
+    here = reader.call(*placed(command, reader.store / name))
+    reader.s3.asked.clear()
+    there = reader.call(*placed(command, f"{reader.address}/{name}"))
+    assert there == (here[0], here[1], here[2].replace(str(reader.store), reader.address))
+    assert here[0] == 0
+    assert list(reader.fetched()) == [name]
+
+
+def test_a_page_and_a_configuration_name_the_address(reader: Reader, tmp_path: Path) -> None:
+    assert reader.call("report", reader.address, "--out", tmp_path / "page.html")[0] == 0
+    assert reader.call("init", reader.address, "--to", tmp_path / "made.toml")[0] == 0
+    page, made = (tmp_path / "page.html").read_text(), (tmp_path / "made.toml").read_text()
+    assert reader.address in page
+    assert f'store = "{reader.address}"' in made
+    assert PREFIX not in page + made
+
+
+def test_python_asks_it_as_a_folder(reader: Reader) -> None:
+    assert reader.call("python", reader.store) == reader.call("python", reader.address)
 
 
 def test_without_page_faults_the_touched_files_are_fetched_whole(reader: Reader) -> None:
@@ -219,8 +244,7 @@ def test_a_reader_whose_pager_is_killed_ends(reader: Reader) -> None:
 def test_what_is_no_store(reader: Reader) -> None:
     code, _, err = reader.call("verify", "s3://box/stores/two")
     assert code == 3
-    assert err == "rocketlens: s3://box/stores/two: nothing is there; an address names the root of a store\n"
+    assert err.startswith("rocketlens: s3://box/stores/two: nothing is there; an address names the root of a store, or")
     code, _, err = reader.call("verify", "gs://box/stores/one")
     assert code == 2
     assert "no addresses" in err
-    assert reader.call("report", reader.address)[0] == 2

@@ -61,7 +61,7 @@ def test_an_address_is_no_folder_of_this_machine(store: Path, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
     for words in (
-        ("init", "s3://bucket/store"),
+        ("init", "gs://bucket/store"),
         ("compare", store, "hdfs://name/store"),
         ("rebuild", store, "--to", "abfs://box@host/out"),
         ("verify", store, "--out", "gs://bucket/findings.jsonl"),

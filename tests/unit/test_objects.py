@@ -171,7 +171,7 @@ def test_the_configuration_names_a_server_and_shows_no_secret(tmp_path: Path, mo
         ('[lake]\npath = "az://box"\n[lake.storage]\nregion = "x"', "unknown key 'region' for az://"),
         ('[lake]\npath = "s3:///lake"', "an address is written s3://bucket/folder"),
         ('[lake]\npath = "s3://box/../lake"', "an address is written s3://bucket/folder"),
-        ('[lake.storage]\nregion = "x"', "[lake.storage] is about a lake at s3://bucket/folder"),
+        ('[lake.storage]\nregion = "x"', "[lake.storage] is about a lake, or stores, at s3://bucket/folder"),
         ('[lake]\npath = "s3://box"\n[lake.storage]\nsecret = "hidden"', "unknown key 'secret'"),
         ('[lake]\npath = "s3://box"\n[lake.storage]\nregion = 3', "region must be text in quotes"),
         ('[lake]\npath = "s3://box"\n[lake.storage]\nmax_retries = "3"', "max_retries must be a whole number from 0"),

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from parsers.store.store import NotAStore
+from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import DEMO_CONFIG, SourcesError, find_config, read_sources
 
 
@@ -51,7 +53,12 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
             '[lake]\npath = "gs://bucket/lake"',
             "[lake] path 'gs://bucket/lake': a lake is in a folder of this machine, or at s3://bucket",
         ),
-        ('[[broker]]\nname = "b"\nstore = "abfs://box@host/s"', "'abfs://box@host/s': only folders and files"),
+        ('[[broker]]\nname = "b"\nstore = "gs://box/s"', "'gs://box/s': only folders and files"),
+        (
+            '[[broker]]\nname = "b"\nstore = "s3://box/../s"',
+            "'s3://box/../s': an address is written s3://bucket/folder",
+        ),
+        ('[lake.storage]\nregion = "r"', "[lake.storage] is about a lake, or stores, at s3://bucket/folder"),
         ('[lake]\nbodies = "no"', "bodies must be true or false"),
     ],
 )
@@ -62,6 +69,18 @@ def test_each_mistake_is_one_sentence_that_names_the_file(tmp_path: Path, text: 
     assert sentence in str(told.value)
     assert str(path) in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_a_store_at_an_address_is_reached_as_the_lake_is(tmp_path: Path) -> None:
+    text = '[lake.storage]\nendpoint = "http://there"\n[[broker]]\nname = "b"\nstore = "s3://box/store"'
+    sources = read_sources(written(tmp_path, text))
+    (broker,) = sources.brokers
+    assert broker.place == "s3://box/store"
+    assert broker.address is not None
+    assert dict(broker.address.storage.settings) == {"endpoint": "http://there"}
+    assert sources.evidence() == [], "no folder is read before it is listed"
+    with pytest.raises(NotAStore, match="s3://box/store: was not listed"):
+        store_of(broker)
 
 
 def test_a_missing_file_and_an_unknown_broker_say_what_to_do(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def texts(root: Path, version: str | None) -> str:
     document = start.document
     ahead = outlook(root, said, pytest.fail)
     sections = [forecast_section(start.facts), loss_section(document), retention_section(ahead.facts)]
-    tables = [start.bytes_at_break(), start.ways(), start.lost_by_queue(), start.queues()]
+    tables = [start.bytes_at_break(start.store.root), start.ways(), start.lost_by_queue(), start.queues()]
     assert show(retention_plot(ahead))._repr_png_()
     return "".join([show(each)._repr_html_() for each in sections] + [show(each)._repr_html_() for each in tables])
 
@@ -50,7 +50,7 @@ def test_a_store_of_every_class_of_damage_can_be_shown(name: str) -> None:
         assert ways[0]["lost_messages"] == start.told.outcome.lost_messages
         assert len(ways) == 1 + len(start.told.advice)
         if start.breaks_at is not None:
-            first = start.bytes_at_break().rows[0]
+            first = start.bytes_at_break(start.store.root).rows[0]
             assert first["file_pos"] <= start.breaks_at.file_pos < first["file_pos"] + first["length"]
 
 

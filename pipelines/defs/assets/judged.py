@@ -47,8 +47,8 @@ def judged_asset(table: Table, group: str, deps: Sequence[str | dg.AssetKey], de
         from pipelines.spark.jobs.store_rows import judge_brokers
 
         lake = lakehouse.lake()
-        brokers, refused = readable(lakehouse.sources().brokers)
-        with lakehouse.writing(table.name):
+        with lakehouse.writing(table.name), lakehouse.stores() as sources:
+            brokers, refused = readable(sources.brokers)
             marks = watermarks_of(lake)
             cut = [broker.cut_at(marks.get(broker.name)) for broker in brokers]
             rows = judge_brokers(lakehouse.spark(), lake, table.name, cut)
@@ -176,8 +176,8 @@ def replica_differences(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     from pipelines.ingest.derive import write_replica_differences
 
     lake = lakehouse.lake()
-    with lakehouse.writing(REPLICA_DIFFERENCES.name):
-        rows, problems = write_replica_differences(lake, lakehouse.sources())
+    with lakehouse.writing(REPLICA_DIFFERENCES.name), lakehouse.stores() as sources:
+        rows, problems = write_replica_differences(lake, sources)
     return dg.MaterializeResult(
         metadata=table_metadata(lake, REPLICA_DIFFERENCES, rows, not_read="; ".join(problems) or "none")
     )

@@ -33,8 +33,8 @@ def lag(lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
     from pipelines.spark.jobs.store_rows import judge_brokers
 
     lake = lakehouse.lake()
-    brokers, refused = readable(lakehouse.sources().brokers)
-    with lakehouse.writing(LAG.name):
+    with lakehouse.writing(LAG.name), lakehouse.stores() as sources:
+        brokers, refused = readable(sources.brokers)
         rows = judge_brokers(lakehouse.spark(), lake, LAG.name, brokers)
     groups = lake.query(question("lag_by_group")).to_pylist()
     return dg.MaterializeResult(

@@ -77,9 +77,9 @@ def broker_asset(table: Table, refresh: Refresh, deps: Sequence[dg.AssetKey]) ->
     )
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         lake, unread = lakehouse.lake(), list[str]()
-        with lakehouse.writing(table.name):
+        with lakehouse.writing(table.name), lakehouse.stores(context.partition_keys) as sources:
             for name in context.partition_keys:
-                told = refresh(lakehouse.spark(), lake, lakehouse.broker(name))
+                told = refresh(lakehouse.spark(), lake, sources.broker(name))
                 unread += [f"{name}: {sentence}" for sentence in told]
         plots, not_read = plot_of(lake, table.name), "; ".join(unread) or "none"
         metadata = table_metadata(lake, table, lake.rows(table.name), **plots, not_read=not_read)
@@ -110,9 +110,9 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
     from pipelines.ingest.config_snapshots import snapshot_config
 
     lake = lakehouse.lake()
-    with lakehouse.writing("config_snapshots"):
+    with lakehouse.writing("config_snapshots"), lakehouse.stores(context.partition_keys) as sources:
         for name in context.partition_keys:
-            snapshot_config(lakehouse.spark(), lake, lakehouse.broker(name))
+            snapshot_config(lakehouse.spark(), lake, sources.broker(name))
     for table in SNAPSHOT_TABLES:
         metadata = table_metadata(lake, table, lake.rows(table.name), **plot_of(lake, table.name))
         yield dg.MaterializeResult(asset_key=table.name, metadata=metadata)

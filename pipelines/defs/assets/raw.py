@@ -33,11 +33,11 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
     def built(context: dg.AssetExecutionContext, lakehouse: Lakehouse) -> dg.MaterializeResult[None]:
         from pipelines.ingest.ingest import ingest_files
 
-        sources, lake = lakehouse.sources(), lakehouse.lake()
-        keys = list(context.partition_keys)
+        lake, keys = lakehouse.lake(), list(context.partition_keys)
         unread = []
-        with lakehouse.writing(name):
-            for broker, files in by_broker(keys).items():
+        asked = by_broker(keys)
+        with lakehouse.writing(name), lakehouse.stores(asked) as sources:
+            for broker, files in asked.items():
                 told = ingest_files(
                     lakehouse.spark(), lake, sources.broker(broker), table, files, bodies=sources.bodies
                 )

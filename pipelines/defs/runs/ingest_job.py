@@ -22,9 +22,9 @@ def ingest_changed_files(context: dg.OpExecutionContext, lakehouse: Lakehouse) -
     from pipelines.ingest.ingest import IngestReport, ingest_store
     from pipelines.lake.catalog import publish
 
-    sources, lake, report = lakehouse.sources(), lakehouse.lake(), IngestReport()
-    broker = sources.broker(context.partition_key)
-    with lakehouse.writing("ingest"):
+    lake, report = lakehouse.lake(), IngestReport()
+    with lakehouse.writing("ingest"), lakehouse.stores([context.partition_key]) as sources:
+        broker = sources.broker(context.partition_key)
         ingest_store(lakehouse.spark(), lake, broker, report, bodies=sources.bodies)
         publish(lake)
     for name, sentence in report.unread:

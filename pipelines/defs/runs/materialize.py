@@ -49,17 +49,17 @@ class Stage:
 
 def stages(lakehouse: Lakehouse, derived: dg.AssetSelection) -> Iterator[Stage]:
     """The runs that bring every asset up to date, in order."""
-    brokers = lakehouse.sources().brokers
     files: dict[str, list[str]] = {name: [] for name in TABLES_BY_PARTITION}
-    for broker in brokers:
-        for name, keys in keys_of(broker, store_of(broker)).items():
-            files[name] += keys
+    with lakehouse.stores() as sources:
+        for broker in sources.brokers:
+            for name, keys in keys_of(broker, store_of(broker)).items():
+                files[name] += keys
     for name, tables in TABLES_BY_PARTITION.items():
         if files[name]:
             names = [table.name for table in tables]
             yield Stage(" and ".join(names), dg.AssetSelection.assets(*names), name, tuple(files[name]))
     per_broker = dg.AssetSelection.groups("store", "config") - dg.AssetSelection.assets(*FILE_PARTITIONS)
-    each = tuple(broker.name for broker in brokers)
+    each = tuple(broker.name for broker in sources.brokers)
     yield Stage("queues, checkpoints and configuration", per_broker, str(BROKERS.name), each)
     yield Stage("everything derived", derived)
 

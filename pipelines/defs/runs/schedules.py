@@ -23,18 +23,19 @@ def config_snapshot_schedule(
     from pipelines.ingest.config_snapshots import config_state
 
     told, asked = [], 0
-    for broker in lakehouse.sources().brokers:
-        state = config_state(broker)
+    with lakehouse.stores() as sources:
+        states = {broker.name: config_state(broker) for broker in sources.brokers}
+    for name, state in states.items():
         if state is None:
-            told.append(f"{broker.name}: no readable config folder")
-        elif is_done(context.instance, SNAPSHOT_JOB.name, broker.name, state):
-            told.append(f"{broker.name}: nothing has changed")
-        elif why_not := why_not_now(context.instance, SNAPSHOT_JOB.name, broker.name, state):
-            told.append(f"{broker.name}: {why_not}")
+            told.append(f"{name}: no readable config folder")
+        elif is_done(context.instance, SNAPSHOT_JOB.name, name, state):
+            told.append(f"{name}: nothing has changed")
+        elif why_not := why_not_now(context.instance, SNAPSHOT_JOB.name, name, state):
+            told.append(f"{name}: {why_not}")
         else:
-            if not context.instance.has_dynamic_partition("broker", broker.name):
-                context.instance.add_dynamic_partitions("broker", [broker.name])
-            yield request_of(broker.name, state, run_key=broker.name)
+            if not context.instance.has_dynamic_partition("broker", name):
+                context.instance.add_dynamic_partitions("broker", [name])
+            yield request_of(name, state, run_key=name)
             asked += 1
     if not asked:
         yield dg.SkipReason("; ".join(told) or "rocketlens.toml names no broker")

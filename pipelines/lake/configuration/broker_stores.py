@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from parsers.store.store import Store
+from pathlib import Path
+
+from parsers.store.store import NotAStore, Store
 from pipelines.lake.configuration.sources import BrokerSource, SourcesError
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
@@ -24,11 +26,18 @@ def store_of(broker: BrokerSource, *, needs_log: bool = True) -> Store:
 
     Raises NotAStore, SourcesError: one sentence.
     """
-    return open_known(broker.store, said_of(broker), needs_log=needs_log)
+    return open_known(_folder_of(broker), said_of(broker), needs_log=needs_log)
 
 
 def known_store_of(broker: BrokerSource) -> tuple[Store, StoreKnowledge]:
     """The broker's store, and its version and settings. Raises NotAStore, SourcesError: one sentence."""
     said = said_of(broker)
-    store = open_known(broker.store, said)
+    store = open_known(_folder_of(broker), said)
     return store, knowledge_of(store, said)
+
+
+def _folder_of(broker: BrokerSource) -> Path:
+    """Raises NotAStore for a store at an address that is not at hand (`stores_here`)."""
+    if broker.address is not None and broker.view is None:
+        raise NotAStore(broker.refused or f"{broker.address}: was not listed")
+    return broker.store

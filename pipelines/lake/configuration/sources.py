@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parsers.damage.errors import why_unreadable
 from parsers.evidence.listing import files_below
@@ -23,6 +23,9 @@ from pipelines.lake.configuration.spark_properties import spark_properties
 from pipelines.objects.place import ObjectPlace, Place
 from pipelines.objects.protocols import HOW_WRITTEN, scheme_of
 from pipelines.objects.storage import Storage
+
+if TYPE_CHECKING:
+    from pipelines.objects.listing import StoreView
 
 CONFIG_NAME = "rocketlens.toml"
 MOST_BYTES = 1 << 22
@@ -44,8 +47,12 @@ class NoConfiguration(SourcesError):
 class BrokerSource:
     """One broker's evidence. `settings` are RocketMQ's own names; `version` None means unknown, never guessed.
 
-    `until`: the store is read as far as this physical offset, as its tables of one ingest are
-    (`recovery.query.watermark`); None: as far as it goes.
+    Attributes:
+        store: the folder, or that in its place of a store at an address (`addressed_stores.stores_here`).
+        until: the store is read as far as this physical offset, as its tables of one ingest are
+            (`recovery.query.watermark`); None: as far as it goes.
+        address: where the store is on an object store; None of a folder.
+        view: it as it was listed; `refused`: why it was not.
     """
 
     name: str
@@ -57,6 +64,14 @@ class BrokerSource:
     settings: Mapping[str, str] = field(default_factory=dict)
     broker_conf: Path | None = None
     until: int | None = None
+    address: ObjectPlace | None = None
+    view: StoreView | None = None
+    refused: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the store is, as it is named."""
+        return str(self.address or self.store)
 
     def cut_at(self, physical_offset: int | None) -> BrokerSource:
         """This broker, whose store is read as far as a physical offset (None: as far as it goes)."""
@@ -96,7 +111,8 @@ class Sources:
 
     def evidence(self) -> list[Path]:
         """Every file and folder that is read: stores, settings, logs, captures; patterns as they match now."""
-        named = [path for broker in self.brokers for path in (broker.store, broker.broker_conf, broker.logs) if path]
+        stores = [one.store for one in self.brokers if one.address is None or one.view is not None]
+        named = [*stores, *(path for one in self.brokers for path in (one.broker_conf, one.logs) if path)]
         patterns = (*self.client_logs, *self.captures)
         return [*named, *(Path(path) for pattern in patterns for path in glob(pattern, recursive=True))]
 
@@ -160,12 +176,15 @@ class _Reader:
         self.only(document, "the file", {"lake", "spark", "broker", "client", "capture", "replicas", "alert"})
         lake = self.table(document, "lake")
         self.only(lake, "[lake]", {"path", "bodies", "spark_master", "storage"})
-        brokers = tuple(self.broker(entry, number) for number, entry in enumerate(self.tables(document, "broker"), 1))
+        storage = self.table(lake, "storage")
+        brokers = tuple(
+            self.broker(entry, number, storage) for number, entry in enumerate(self.tables(document, "broker"), 1)
+        )
         names = [broker.name for broker in brokers]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise self.complaint(f"two [[broker]] entries are named {twice[0]!r}; names must differ")
         return Sources(
-            lake=self.lake_at(lake),
+            lake=self.lake_at(lake, storage, is_for_stores=any(broker.address is not None for broker in brokers)),
             brokers=brokers,
             bodies=self.flag(lake, "bodies", "[lake]"),
             client_logs=self.globs(document, "client", "logs"),
@@ -178,18 +197,23 @@ class _Reader:
             ),
         )
 
-    def lake_at(self, lake: Mapping[str, Any]) -> Place:
-        path, table = self.text(lake, "path", "[lake]", "lake"), self.table(lake, "storage")
-        try:
-            if scheme := scheme_of(path):
-                return ObjectPlace.of(path, Storage.read(table, scheme))
-        except ValueError as wrong:
-            raise self.complaint(str(wrong)) from None
-        if table:
-            raise self.complaint(f"[lake.storage] is about a lake at {HOW_WRITTEN}, and path is {path!r}")
+    def lake_at(self, lake: Mapping[str, Any], storage: Mapping[str, Any], *, is_for_stores: bool) -> Place:
+        path = self.text(lake, "path", "[lake]", "lake")
+        if there := self.address(path, storage):
+            return there
+        if storage and not is_for_stores:
+            raise self.complaint(f"[lake.storage] is about a lake, or stores, at {HOW_WRITTEN}, and none is there")
         if is_address(path):
             raise self.complaint(f"[lake] path {path!r}: a lake is in a folder of this machine, or at {HOW_WRITTEN}")
         return self.place(path)
+
+    def address(self, text: str, storage: Mapping[str, Any]) -> ObjectPlace | None:
+        """The place of an address in a protocol that is spoken; None of any other text."""
+        try:
+            scheme = scheme_of(text)
+            return None if scheme is None else ObjectPlace.of(text, Storage.read(storage, scheme))
+        except ValueError as wrong:
+            raise self.complaint(str(wrong)) from None
 
     def spark(self, document: Mapping[str, Any]) -> dict[str, str]:
         try:
@@ -220,7 +244,7 @@ class _Reader:
             raise self.complaint(f"{where}: group_size must be a whole number from 2, not {size!r}")
         return ReplicaGroup(tuple(dict.fromkeys(names)), size)
 
-    def broker(self, entry: Mapping[str, Any], number: int) -> BrokerSource:
+    def broker(self, entry: Mapping[str, Any], number: int, storage: Mapping[str, Any]) -> BrokerSource:
         where = f"[[broker]] number {number}"
         self.only(entry, where, {"name", "id", "cluster", "store", "logs", "version", "broker_conf", "settings"})
         name = self.text(entry, "name", where)
@@ -232,9 +256,12 @@ class _Reader:
         settings = entry.get("settings", {})
         if not isinstance(settings, Mapping):
             raise self.complaint(f"{where}: settings must be a table of RocketMQ's property names")
+        store = self.text(entry, "store", where)
+        address = self.address(store, storage)
         return BrokerSource(
             name=name,
-            store=self.place(self.text(entry, "store", where)),
+            store=Path(store) if address is not None else self.place(store),
+            address=address,
             broker_id=broker_id,
             cluster=self.text(entry, "cluster", where, "DefaultCluster"),
             logs=self.place(self.text(entry, "logs", where)) if "logs" in entry else None,

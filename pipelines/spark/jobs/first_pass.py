@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pipelines.lake.configuration.addressed_stores import at_hand
 from pipelines.lake.configuration.broker_stores import known_store_of, store_of
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.spark.sources.slices import Slice, cut
@@ -45,6 +46,7 @@ def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:
     from recovery.verify.settle.outline import Part
 
     broker, slice_ = asked
-    store, known = known_store_of(broker)
-    parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
-    return Outlines(known.rules, files_of(store, known)).of(parts)
+    with at_hand(broker.view):
+        store, known = known_store_of(broker)
+        parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
+        return Outlines(known.rules, files_of(store, known)).of(parts)

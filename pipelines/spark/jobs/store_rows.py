@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipelines.lake.configuration.addressed_stores import at_hand
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -63,10 +64,11 @@ class JudgeWork:
 
         from pipelines.answers.derived.store_rows import JUDGES, STREAMS
 
-        if self.table in STREAMS:
-            yield from STREAMS[self.table](self.broker)
-            return
-        yield pa.RecordBatch.from_pylist(JUDGES[self.table](self.broker), schema=TABLES[self.table].bare_schema)
+        with at_hand(self.broker.view):
+            if self.table in STREAMS:
+                yield from STREAMS[self.table](self.broker)
+                return
+            yield pa.RecordBatch.from_pylist(JUDGES[self.table](self.broker), schema=TABLES[self.table].bare_schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +84,6 @@ class SlicedWork:
 
         from pipelines.answers.derived.store_rows import SLICED
 
-        rows = SLICED[self.table](self.broker, self.told)
+        with at_hand(self.broker.view):
+            rows = SLICED[self.table](self.broker, self.told)
         yield pa.RecordBatch.from_pylist(rows, schema=TABLES[self.table].bare_schema)

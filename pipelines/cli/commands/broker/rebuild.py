@@ -92,6 +92,8 @@ def _rebuild_brokers(run: Run, to: Path, sources: Sources) -> dict[str, RebuildR
 
     if not sources.brokers:
         raise WrongUsage("rocketlens.toml names no [[broker]], and no STORE is given")
+    if away := next((broker for broker in sources.brokers if broker.address is not None), None):
+        raise WrongUsage(f"broker {away.name!r}: its store is at an address; name it: rebuild {away.address} --to …")
     for place in sources.evidence():
         run.reads(place)
     run.guard.refuse(to, "--to")

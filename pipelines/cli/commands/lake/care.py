@@ -10,7 +10,7 @@ import typer
 from pipelines.cli.commands.lake.lake import WaitOption, ingested, started
 from pipelines.cli.frame.asked.options import LAKE
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.configured import ConfigFile, sources_of
+from pipelines.cli.frame.call.configured import ConfigFile, sources_of, with_stores
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import ExitCode, Unreadable
 
@@ -88,11 +88,12 @@ def _repaired(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) ->
         run.not_read(sentence)  # at once: nobody finds it later, when the rows are out of the lake
         losses.append(sentence)
 
-    spark = started(run, sources)
-    try:
-        repair(lake, sources, found, lambda: ingested(run, spark, sources, lake, ()), run.note, lost)
-    finally:
-        spark.stop()
+    with with_stores(run, sources) as here:
+        spark = started(run, here)
+        try:
+            repair(lake, here, found, lambda: ingested(run, spark, here, lake, ()), run.note, lost)
+        finally:
+            spark.stop()
     return bool(losses)
 
 

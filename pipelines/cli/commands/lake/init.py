@@ -12,6 +12,7 @@ from pipelines.cli.frame.asked.options import LAKE
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
+from pipelines.cli.frame.visible import as_named
 
 if TYPE_CHECKING:
     from pipelines.answers.config_draft import DraftedBroker
@@ -51,7 +52,7 @@ def init(
         for read in (broker.store, broker.broker_conf, broker.logs, broker.client_logs):
             if read is not None:
                 run.reads(read)
-    write_new(run, to, draft_text(brokers))
+    write_new(run, to, as_named(draft_text(brokers)))
     tell(run, brokers)
     run.note(f"written to {to}: read it, then `rocketlens ingest`")
 
@@ -87,7 +88,7 @@ def tell(run: Run, brokers: list[DraftedBroker]) -> None:
     run.emit_rows(
         schema,
         (
-            {name: None if value is None else str(value) for name, value in zip(names, row, strict=True)}
+            {name: None if value is None else as_named(str(value)) for name, value in zip(names, row, strict=True)}
             for row in places
         ),
     )

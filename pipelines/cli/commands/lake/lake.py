@@ -11,7 +11,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import LAKE, NOTHING
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.configured import ConfigFile, config_path, lake_of, sources_of
+from pipelines.cli.frame.call.configured import ConfigFile, config_path, lake_of, sources_of, with_stores
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
@@ -70,12 +70,14 @@ def ingest(
     need("pyspark", "deltalake", "dagster")
     config = config_path(run, config_file)
     sources = sources_of(run, config)
-    for place in sources.evidence():
-        run.reads(place)
     brokers, not_compared = broker or (), set[str]()
     with alerting(run, str(sources.lake), to_lake(sources, brokers, not_compared), named(brokers)) as troubles:
         lake = lake_to_write(sources)
-        with writing(lake.root, "ingest", wait_s=wait), lake.asked_often():
+        with (
+            writing(lake.root, "ingest", wait_s=wait),
+            lake.asked_often(),
+            with_stores(run, sources) as sources,
+        ):
             spark = SparkWhenAsked(lambda: started(run, sources))
             try:
                 rows = ingested(run, cast("SparkSession", spark), sources, lake, brokers)
@@ -109,7 +111,7 @@ def started(run: Run, sources: Sources) -> SparkSession:
 
     run.note("starting Spark")
     spark = spark_session(sources.spark_master, sources.spark_properties)
-    require_shared(spark, sources.lake, [one.store for one in sources.brokers])
+    require_shared(spark, sources.lake, [one.store for one in sources.brokers if one.address is None])
     return spark
 
 

@@ -16,6 +16,7 @@ from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
+from pipelines.cli.frame.visible import as_named
 
 if TYPE_CHECKING:
     from pipelines.report.facts.lake import LakeFacts
@@ -76,7 +77,7 @@ def report(
         facts: Facts | LakeFacts = facts_of_lake(lake_at(run, sources.lake), sources)
     else:
         facts = _facts(run, store, logs, broker, offsets, message_id or [])
-    run.output().write(render(facts).encode("utf-8", "replace"))  # a file's name may be no text
+    run.output().write(as_named(render(facts)).encode("utf-8", "replace"))  # a file's name may be no text
     run.tells_where = True
 
 

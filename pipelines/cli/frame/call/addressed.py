@@ -1,4 +1,4 @@
-"""Stores at addresses among the arguments of a command: `rocketlens queues s3://bucket/store`."""
+"""Stores at addresses among the arguments of a command (`rocketlens queues s3://bucket/store`), and files of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pipelines.installed.addresses import is_address, written_address
 from pipelines.installed.extras import OBJECTS, need
 from pipelines.objects.protocols import scheme_of
 
-STORES = ("store", "stores", "source")
-"""The arguments that name stores."""
+STORES = ("store", "stores", "source", "file")
+"""The arguments that name stores, or files of them."""
 
 
 @contextmanager
 def stores_here(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The arguments, with a folder in place of each address of a store; what is said of the folder names the address.
+    """The arguments, with a place of this machine for each address of a store, or of a file of one; what is said of the
+    place names the address.
 
     Addresses of other protocols stay, to be refused.
 
@@ -32,16 +33,20 @@ def stores_here(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
         def here(place: Path) -> Path:
             address = written_address(place)
-            if not is_address(place) or scheme_of(address) is None:
+            scheme = scheme_of(address) if is_address(place) else None
+            if scheme is None:
                 return place
             need(*OBJECTS)
+            from pipelines.objects.place import ObjectPlace
+            from pipelines.objects.storage import Storage
             from pipelines.objects.view import viewed
 
             if address not in folders:
                 try:
-                    folders[address] = open_views.enter_context(viewed(address))
+                    there = ObjectPlace.of(address, Storage(scheme=scheme))
                 except ValueError as wrong:
                     raise WrongUsage(str(wrong)) from wrong
+                folders[address] = open_views.enter_context(viewed(there)).folder
                 show_as(str(folders[address]), address)
             return folders[address]
 

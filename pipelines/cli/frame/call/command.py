@@ -50,7 +50,7 @@ def _with_shared_options(body: Body, name: str, panel: str | None, answer: Answe
         if panel == LAKE:
             allow_everything()
         options = OutputOptions(**{each: given.pop(each) for each in SHARED}).over(ctx.obj or OutputOptions())
-        code = carry_out(Run(options), carried_out, given, takes_addresses=panel != LAKE)
+        code = carry_out(Run(options), carried_out, given)
         if code != ExitCode.FINE:
             raise typer.Exit(code)
 
@@ -76,15 +76,11 @@ def _hidden(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(annotation=Annotated[kind, option])
 
 
-def carry_out(run: Run, body: Body, given: dict[str, Any], *, takes_addresses: bool = True) -> int:
-    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code.
-
-    `takes_addresses`: its stores may be at addresses; a command of the lake names its stores to others.
-    """
+def carry_out(run: Run, body: Body, given: dict[str, Any]) -> int:
+    """Call the body; whatever goes wrong becomes one sentence on stderr and an exit code."""
     try:
         refuse_no_text(given)
-        with run, stores_here(given if takes_addresses else {}) as here:
-            given = {**given, **here}
+        with run, stores_here(given) as given:
             refuse_addresses({**given, "out": run.options.out})
             for path in _paths({name: value for name, value in given.items() if name not in WRITTEN}):
                 run.reads(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +11,7 @@ import typer
 
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
+from pipelines.cli.frame.visible import show_as
 
 if TYPE_CHECKING:
     from pipelines.lake.configuration.sources import Sources
@@ -45,6 +48,21 @@ def sources_of(run: Run, config_file: Path | None) -> Sources:
         return read_sources(config_path(run, config_file))
     except SourcesError as wrong:
         raise Unreadable(str(wrong)) from wrong
+
+
+@contextmanager
+def with_stores(run: Run, sources: Sources) -> Iterator[Sources]:
+    """The configuration with its stores at hand, those at addresses too (`addressed_stores.stores_here`), and with all
+    that it reads known as evidence."""
+    from pipelines.lake.configuration.addressed_stores import stores_here
+
+    with stores_here(sources) as here:
+        for broker in here.brokers:
+            if broker.view is not None:
+                show_as(str(broker.store), broker.place)
+        for place in here.evidence():
+            run.reads(place)
+        yield here
 
 
 def lake_of(run: Run, config_file: Path | None) -> Lake:
