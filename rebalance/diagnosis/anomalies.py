@@ -25,6 +25,7 @@ from rebalance.diagnosis.cause import (
 )
 from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
+from rebalance.diagnosis.subscriptions import unequal_subscriptions
 from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.span import EVER, Span, merged
@@ -43,16 +44,10 @@ LOCK_LATE = "lock_late"
 COMMIT_ROLLBACK = "commit_rollback"
 OFFSET_REWIND = "offset_rewind"
 OFFSET_SKIP = "offset_skip"
+SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
 ANOMALY_KINDS = (
-    DOUBLE_OWNER,
-    ORPHAN,
-    SILENT_OWNER,
-    FLAPPING,
-    LOCK_STALL,
-    LOCK_LATE,
-    COMMIT_ROLLBACK,
-    OFFSET_REWIND,
-    OFFSET_SKIP,
+    *(DOUBLE_OWNER, ORPHAN, SILENT_OWNER, FLAPPING, LOCK_STALL, LOCK_LATE, COMMIT_ROLLBACK, OFFSET_REWIND, OFFSET_SKIP),
+    SUBSCRIPTIONS_DIFFER,
 )
 """Every `kind` of a row."""
 
@@ -116,6 +111,7 @@ class Anomalies:
         found += self._lock_stalls()
         found += self._late_locks()
         found += self._rollbacks()
+        found += self._subscriptions()
         return sorted(
             found, key=lambda a: (a.from_ms, a.kind, a.topic or "", a.broker or "", a.queue_id or 0, a.clients)
         )
@@ -128,6 +124,12 @@ class Anomalies:
             self._history.group, kind, queue.topic, queue.broker_name, queue.queue_id, *span,
             tuple(sorted(set(clients))), str(cause), detail, str(evidence),
         )  # fmt: skip
+
+    def _subscriptions(self) -> Iterator[Anomaly]:
+        for one in unequal_subscriptions(self._history):
+            where = self._history.group, SUBSCRIPTIONS_DIFFER, one.topic, None, None
+            cause, clients = str(Cause(SUBSCRIPTION_DIFFERS)), tuple(one.clients)
+            yield Anomaly(*where, *one.span, clients, cause, one.told, str(one.evidence))
 
     # ---- two owners
 

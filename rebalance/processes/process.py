@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
-from rebalance.facts import Evidence, RebalanceResultChanged
+from rebalance.facts import Evidence, RebalanceResultChanged, TopicSubscription
 from rebalance.facts.log_spans import LogSpans
 from rebalance.model.frozen import frozen
 from rebalance.model.message_queue import MessageQueue
@@ -73,6 +73,7 @@ class Process:
     """Everything the record tells about one process in one group, each list in time order.
 
     `connections`: what each channel tells by itself; none of a process that is cut at holes of the record.
+    `subscriptions`: those of its last heartbeat that carried some.
     """
 
     key: ProcessKey
@@ -86,6 +87,7 @@ class Process:
     last_evidence: Evidence
     lists: ListAnswers
     versions: Mapping[str, Sequence[HeardVersion]]
+    subscriptions: Sequence[TopicSubscription] | None
     witnesses: Mapping[MessageQueue, Sequence[Witness]]
     results: Sequence[RebalanceResultChanged]
     log_from_start: bool
@@ -186,12 +188,18 @@ def joined(connections: Sequence[Connection], number: int) -> Process:
         last_evidence=last.last_evidence,
         lists=ListAnswers(sorted((answer for one in connections for answer in one.lists), key=_AT_MS)),
         versions={t: _rising(v) for t, v in _together([one.versions for one in connections], _HEARD_MS).items()},
+        subscriptions=_last_subscriptions(connections),
         witnesses=_together([one.witnesses for one in connections], _AT_MS),
         results=sorted((result for one in logs or connections for result in one.results), key=_AT_MS),
         log_from_start=any(channel.from_start for channel in channels),
         ordered=any(one.ordered for one in connections),
         lite=any(one.lite for one in connections),
     )
+
+
+def _last_subscriptions(connections: Sequence[Connection]) -> Sequence[TopicSubscription] | None:
+    told = [one for one in connections if one.subscriptions is not None]
+    return max(told, key=lambda one: one.channel.last_ms).subscriptions if told else None
 
 
 def _together(told: Sequence[dict[_Key, list[_Told]]], instant: Callable[[_Told], Any]) -> dict[_Key, list[_Told]]:

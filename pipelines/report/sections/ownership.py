@@ -22,6 +22,7 @@ MEANINGS = {
     "lock_late": "a client had the queue's lock and pulled nothing until it asked for its locks again (before 4.9.5)",
     "commit_rollback": "a client committed an offset below the one that was stored",
     "offset_rewind": "a new owner began below what was committed before; messages were consumed again",
+    "subscriptions_differ": "members subscribed to unlike topics or tags; what one alone asks for is passed over",
     "offset_skip": "a new owner began beyond what was committed before; messages in between were not consumed",
 }
 """Kind of an anomaly -> what it is, for who reads of it the first time."""
