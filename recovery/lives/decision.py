@@ -13,7 +13,7 @@ from parsers.store.store_file import QueueKey
 from parsers.values.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS, Contradiction, Deletion, Logged, TopicLog
 from recovery.lives.life import ALIVE, DELETED, NEVER, Ground, QueueLife, RestartedQueue, State, TopicLife
-from recovery.lives.numbering import EARLIEST, END_AT, FIRST, FIRST_AT, LAST, LAST_AT, LATEST, MESSAGES
+from recovery.lives.numbering import EARLIEST, END_AT, FIRST, FIRST_AT, LAST, LAST_AT, LATEST, MESSAGES, UNKNOWN_MS
 from recovery.lives.queue_starts import QueueStarts
 from recovery.lives.topics_known import TopicsKnown
 from recovery.scan.kernel import Longs
@@ -40,7 +40,7 @@ class _Cut:
 
 @dataclass(slots=True)
 class Topic:
-    """One topic of the log; `others`: queues or topics.json hold another topic of a user."""
+    """One topic of the log, which ends at `log_end`; `others`: queues or topics.json hold another topic of a user."""
 
     topic: str
     stretches: dict[int, Longs]
@@ -49,12 +49,13 @@ class Topic:
     log: TopicLog
     is_served: bool
     others: bool
+    log_end: int
     holds_from_before: bool = False
     """A queue that did not start again holds messages from before a place where others did."""
 
     @property
     def _starts(self) -> QueueStarts:
-        return QueueStarts(self.topic, self.queues)
+        return QueueStarts(self.topic, self.queues, self.log_end)
 
     def decide(self) -> tuple[tuple[TopicLife, ...], dict[QueueKey, int], list[RestartedQueue]]:
         self.stretches = {q: self._starts.stretches_of(q, rows) for q, rows in self.stretches.items()}
@@ -192,8 +193,8 @@ class Topic:
             end_physical_offset=int(rows[:, END_AT].max()),
             queues=tuple(_queue_life(queue_id, of_queue) for queue_id, of_queue in queues.items()),
             messages=int(rows[:, MESSAGES].sum()),
-            earliest_ms=earliest_ms,
-            latest_ms=latest_ms,
+            earliest_ms=None if earliest_ms == UNKNOWN_MS else earliest_ms,
+            latest_ms=None if latest_ms == UNKNOWN_MS else latest_ms,
             certain=ground.is_proof and (self.config.names is not None or is_told) and contradiction is None,
             ground=ground,
             logged=Logged(

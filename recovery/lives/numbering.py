@@ -28,6 +28,8 @@ QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST = rang
 """Columns of a stretch: the number of its queue, its first and last queue offset, how many messages, where its first
 and last record start and where the last one ends, the earliest and latest store time (epoch ms)."""
 FIELDS = 9
+UNKNOWN_MS = 1 << 62
+"""The store time of a stretch whose messages the log lost: later than any that it has."""
 FEW_QUEUES = 1 << 10
 MOST_JUMPS = 1 << 16
 """Stretches of a log after which a jump starts no other one: a log that lost so much shows no lives."""

@@ -11,7 +11,18 @@ from parsers.queues.queue import Queue
 from parsers.store.store_file import QueueKey
 from parsers.values.java import INT_MAX
 from recovery.lives.life import NEVER
-from recovery.lives.numbering import END_AT, FIRST, FIRST_AT, LAST, LAST_AT, MESSAGES, together
+from recovery.lives.numbering import (
+    EARLIEST,
+    END_AT,
+    FIRST,
+    FIRST_AT,
+    LAST,
+    LAST_AT,
+    LATEST,
+    MESSAGES,
+    UNKNOWN_MS,
+    together,
+)
 from recovery.scan.kernel import Longs
 
 MOST_STRETCHES = 1 << 10
@@ -20,13 +31,16 @@ MOST_STRETCHES = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class QueueStarts:
-    """The queues of one topic as the store holds them: what they say of stretches of messages in the log."""
+    """The queues of one topic as the store holds them: what they say of stretches of messages in the log, which ends at
+    `log_end`."""
 
     topic: str
     queues: Mapping[QueueKey, Queue]
+    log_end: int
 
     def stretches_of(self, queue_id: int, rows: Longs) -> Longs:
-        """The stretches of a queue that start where it started again; a damaged number starts none."""
+        """The stretches of a queue that start where it started again; a damaged number starts none. Of a life whose
+        messages the log lost there is one with the queue's units alone."""
         rows = self._without_gaps(queue_id, rows)
         kept = [rows[0]]
         for row in rows[1:MOST_STRETCHES]:
@@ -34,7 +48,23 @@ class QueueStarts:
                 kept.append(row)
             else:
                 kept[-1] = together(kept[-1], row)
-        return np.array(kept)
+        lost = self._started_past_the_log(queue_id, kept[-1])
+        return np.array(kept if lost is None else [*kept, lost])
+
+    def _started_past_the_log(self, queue_id: int, before: Longs) -> Longs | None:
+        """The stretch without a message of a queue whose first unit leads past the end of the log, which ended early.
+
+        Numbers rise along the log: what it has of the queue is of a life before, whose numbers lead there, too.
+        """
+        numbers = (0, int(before[FIRST]), (int(before[FIRST]) + int(before[LAST])) // 2, int(before[LAST]))
+        places = [self._place(queue_id, number) for number in numbers]
+        if places[0] is None or not all(place is None or place >= self.log_end for place in places):
+            return None
+        lost = before.copy()
+        lost[[FIRST, LAST, MESSAGES]] = 0, self.queues[self.topic, queue_id].ends(0)[1] - 1, 0
+        lost[[FIRST_AT, LAST_AT, END_AT]] = places[0]
+        lost[[EARLIEST, LATEST]] = UNKNOWN_MS
+        return lost
 
     def _without_gaps(self, queue_id: int, rows: Longs) -> Longs:
         """The stretches, those as one between which the log only lost messages of the same life."""

@@ -22,7 +22,7 @@ from recovery.knowledge.inference import StoreKnowledge, infer
 from recovery.knowledge.topic_events import TopicEvent, TopicLog, by_topic
 from recovery.lives.decision import Topic
 from recovery.lives.life import TopicLives
-from recovery.lives.numbering import Numbering, read_numbering
+from recovery.lives.numbering import END_AT, Numbering, read_numbering
 from recovery.lives.topics_known import TopicsKnown
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import Longs
@@ -77,6 +77,7 @@ def topic_lives(
     served = frozenset(topic for topic, _ in queues)
     users = config.users | {topic for topic in served if not is_brokers_own(topic)}
     logs, silent = by_topic(events), TopicLog()
+    log_end = max((int(stretches[:, END_AT].max()) for stretches in numbering.values()), default=0)
     decided = [
         Topic(
             topic,
@@ -86,6 +87,7 @@ def topic_lives(
             logs.get(topic, silent),
             is_served=topic in served,
             others=bool(users - {topic}),
+            log_end=log_end,
         ).decide()
         for topic, stretches in stretches_of.items()
     ]

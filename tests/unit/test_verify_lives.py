@@ -151,3 +151,16 @@ def test_no_repair_brings_a_deleted_topic_back(tmp_path: Path) -> None:
     assert {loss.topic for loss in told.lost} == {"Others"}
     assert [each.what for each in told.unknown if "deleted" in each.what] == ["whether Others was deleted"]
     assert not any("abort" in advice.repair.files for advice in told.advice)
+
+
+def test_a_lost_end_of_the_log_takes_the_living_messages_and_revives_none_of_a_former_life(tmp_path: Path) -> None:
+    builder = recreated(tmp_path / "store")
+    root = builder.finish()
+    configured(root, "Orders", "Others", back=4)
+    begins = builder.records[20].physical_offset
+    for path in sorted((root / "commitlog").iterdir()):
+        at = max(0, begins - int(path.name))
+        overwrite(path, at, bytes(max(0, path.stat().st_size - at)))
+    assert kinds(root) == ["log_tail_missing"]
+    (former,) = (state for state in verified(root).explained if "life" in state.what)
+    assert (former.what, former.span.end_physical_offset) == ("former life of a topic", begins)
