@@ -206,7 +206,7 @@ def _left_entries(
         live = list(starmap(partial(_live, entries, start if files.compares_index else end), spans))
         expired = sum(behind - first for first, behind in spans) - sum(map(len, live))
         ends = np.array([1, entries.entries] if entries.entries else [], np.int64)
-        broken = [] if of_file is None else [of_file.broken]
+        broken = [] if of_file is None else [of_file.broken, of_file.strays]
         numbers = np.unique(np.concatenate([ends, *live, *broken]))
         ends_before_ms = entries.before_ms, entries.last_before_ms
         since_ms = entries.begin_ms if files.settles else None

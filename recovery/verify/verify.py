@@ -252,7 +252,7 @@ class _Verify:
             end=self._log.end,
             latest_ms=self._log.latest_ms,
             lost=lost,
-            dispatched_to=self._queues.dispatched_to(),
+            dispatched_to=max(self._queues.dispatched_to(), self._queues.indexed_to()),
             doubtful_times=doubtful_times,
             clean_exit=not self._store.abort_present,
             counts_puts=self._known.version.counts_index_puts_as_slots,

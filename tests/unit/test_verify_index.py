@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.index.open import open_index
 from recovery.verify.findings.finding import Place
@@ -156,9 +157,20 @@ def test_slots_are_right_where_whole_entries_were_written_over_others(built: Sto
     path = sorted((root / "index").iterdir())[0]
     first, length = ENTRIES_AT + 1 * INDEX_ENTRY.size, 9 * INDEX_ENTRY.size
     overwrite(path, first + 20 * INDEX_ENTRY.size, path.read_bytes()[first : first + length])
-    chains = [found for found in findings_of(root) if found.kind == "index_chain_wrong"]
-    assert chains
-    assert not [found for found in chains if found.places[0].file_pos < ENTRIES_AT], "no slot is blamed"
+    (entries,) = [found for found in findings_of(root) if found.kind != "index_keys_missing"]
+    assert (entries.kind, entries.places[0]) == (
+        "index_entry_wrong",
+        Place(f"index/{path.name}", first + 20 * INDEX_ENTRY.size, length),
+    )
+
+
+def test_an_entry_of_an_expired_message_among_those_of_living_ones_is_named(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store", base_offset=8192).finish()
+    path = sorted((root / "index").iterdir())[0]
+    at = ENTRIES_AT + 5 * INDEX_ENTRY.size
+    overwrite(path, at + INDEX_ENTRY.offsets["physical_offset"], (100).to_bytes(LONG, "big"))
+    (found,) = [each for each in findings_of(root) if each.kind != "index_keys_missing"]
+    assert (found.kind, found.places[0]) == ("index_entry_wrong", Place(f"index/{path.name}", at, INDEX_ENTRY.size))
 
 
 def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
@@ -180,3 +192,18 @@ def test_an_entry_that_leads_before_every_log_is_not_expired(built: StoreBuilder
     (found,) = findings_of(root)
     assert found.kind == "index_entry_to_nothing"
     assert found.places[0].file_pos == at - INDEX_ENTRY.offsets["physical_offset"]
+
+
+def test_keys_are_missed_up_to_the_last_message_that_the_index_has(tmp_path: Path) -> None:
+    """A killed broker's database of queues may lack what the index has; an index file in between is missed all the
+    same."""
+    builder = shop(tmp_path / "store")
+    root = builder.finish()
+    (root / "abort").touch()
+    for path in (root / "consumequeue").glob("*/*/*"):
+        overwrite(path, 2 * CQ_UNIT.size, bytes(path.stat().st_size - 2 * CQ_UNIT.size))
+    assert [found for found in findings_of(root) if found.kind == "index_keys_missing"] == []
+    files = sorted((root / "index").iterdir())
+    assert len(files) > 2
+    files[1].unlink()
+    assert "index_keys_missing" in {found.kind for found in findings_of(root)}

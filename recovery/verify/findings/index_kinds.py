@@ -12,7 +12,13 @@ INDEX_KINDS: dict[str, Kind] = {
     "index_entry_to_nothing": Kind(
         "warning", "commitlog", "No record starts where the entry points.", KEEPS, REBUILD_INDEX
     ),
-    "index_entry_wrong": Kind("error", "commitlog", "The record has no key of this hash.", KEEPS, REBUILD_INDEX),
+    "index_entry_wrong": Kind(
+        "error",
+        "commitlog",
+        "The record has no key of this hash, or the entry is out of the order of the log.",
+        KEEPS,
+        REBUILD_INDEX,
+    ),
     "index_time_wrong": Kind(
         "warning",
         "commitlog",

@@ -14,19 +14,22 @@ from parsers.index.open import OpenIndex
 from recovery.scan.intervals import Longs, Mask, found_at
 from recovery.scan.kernel import Ints
 from recovery.verify.findings.finding import Place
-from recovery.verify.settle.index_kernel import compare_slots, follow_chains, written_entries
+from recovery.verify.settle.index_kernel import compare_slots, follow_chains, longest_rise, written_entries
 from recovery.verify.settle.log_columns import MessageColumns
 
 FOLDER = "index"
 FAULTS_AT_ONCE = 1 << 10
 ENTRIES_AT_ONCE = 1 << 20
+NONE_STRAY: Longs = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """What the hashes of all entries of a file ask for, where the file says otherwise.
+    """What the hashes and the order of all entries of a file ask for, where the file says otherwise.
 
     Entry `broken[i]` should name `previous[i]`; slot `slots[i]` should hold `newest[i]`; `used` slots hold an entry.
+    `strays` do not follow the order of the log, in which a broker puts them.
+    Source: IndexService#buildIndex skips what lies before the end of the newest file @3.2.6, 4.9.8, 5.5.1.
     """
 
     broken: Longs
@@ -34,6 +37,7 @@ class Chains:
     slots: Longs
     newest: Longs
     used: int
+    strays: Longs
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def _entry_columns(file: OpenIndex, numbers: Longs) -> tuple[Ints, Longs, Ints, 
 def read_chains(file: OpenIndex, entries: int) -> Chains:
     """Compare the chains of a file of its full size with what its entries ask for."""
     newest = np.zeros(file.slots, np.int32)
-    broken, previous = _pairs(newest, file, entries)
+    broken, previous, falls = _pairs(newest, file, entries)
     slots, slot, found = np.empty(FAULTS_AT_ONCE, np.int64), 0, 0
     while slot < len(newest):
         slot, found = compare_slots(file.data, slot, newest, slots, found)
@@ -96,21 +100,34 @@ def read_chains(file: OpenIndex, entries: int) -> Chains:
             slots = np.concatenate((slots, np.empty_like(slots)))
     slots = slots[:found]
     release_pages(file.data, 0, file.entry_at(0))
-    return Chains(broken, previous, slots, newest[slots].astype(np.int64), int(np.count_nonzero(newest)))
+    strays = strays_of(file, entries) if falls else NONE_STRAY
+    return Chains(broken, previous, slots, newest[slots].astype(np.int64), int(np.count_nonzero(newest)), strays)
 
 
-def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs]:
-    """Entries that name another one before them than their hash asks for, and that one; fills `newest`."""
+def strays_of(file: OpenIndex, entries: int, known_wrong: Longs = NONE_STRAY) -> Longs:
+    """The fewest entries without which the records of all others, but for those `known_wrong`, follow one another in
+    the log."""
+    before = np.zeros(entries + 1, np.int32)
+    before[known_wrong] = -1
+    longest_rise(file.data, file.entry_at(0), np.empty(entries, np.int32), before)
+    release_pages(file.data, file.entry_at(0), file.entry_at(entries + 1))
+    return 1 + np.flatnonzero(before[1:] >= 0)
+
+
+def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs, bool]:
+    """Entries that name another one before them than their hash asks for, and that one; fills `newest`. And whether the
+    records of the entries rise."""
     broken, previous = (np.empty(FAULTS_AT_ONCE, np.int64) for _ in range(2))
-    number, found = 1, 0
+    number, found, falls = 1, 0, False
     while number <= entries:
         step = min(entries + 1, number + ENTRIES_AT_ONCE)
-        reached, found = follow_chains(file.data, number, step, newest, broken, previous, found)
+        reached, found, falls_here = follow_chains(file.data, number, step, newest, broken, previous, found)
+        falls |= falls_here
         if found == len(broken):
             broken, previous = (np.concatenate((column, np.empty_like(column))) for column in (broken, previous))
         release_pages(file.data, file.entry_at(number), file.entry_at(reached))
         number = reached
-    return broken[:found], previous[:found]
+    return broken[:found], previous[:found], falls
 
 
 def last_written(file: OpenIndex) -> int:

@@ -55,8 +55,9 @@ def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: 
 @cached_njit(nogil=True, _nrt=False)
 def follow_chains(
     data: Bytes, number: int, end: int, newest: Ints, broken: Longs, previous: Longs, found: int
-) -> tuple[int, int]:
-    """Go on with the chains that the hashes of entries `number` to before `end` ask for: (entry reached, found).
+) -> tuple[int, int, bool]:
+    """Go on with the chains that the hashes of entries `number` to before `end` ask for: (entry reached, found, whether
+    one of their records starts before the last entry's).
 
     `newest` has the newest entry of each slot so far. `broken` gets the entries that name another one than `previous`.
     Stops early where these are full.
@@ -64,6 +65,7 @@ def follow_chains(
     hash_slots = len(newest)
     entries_at = HEADER + SLOT * hash_slots
     last = (len(data) - entries_at) // ENTRY - 1
+    falls, before = False, load_long(data, entries_at + ENTRY * max(number - 1, 1) + PHYSICAL_AT)
     while number < end and found < len(broken):
         ahead = load_int(data, entries_at + ENTRY * min(number + AHEAD, last))
         prefetch(newest, ahead % hash_slots if ahead >= 0 else 0)
@@ -73,8 +75,39 @@ def follow_chains(
             broken[found], previous[found] = number, newest[slot]
             found += 1
         newest[slot] = number
+        place = load_long(data, entries_at + ENTRY * number + PHYSICAL_AT)
+        falls, before = falls or place < before, place
         number += 1
-    return number, found
+    return number, found, falls
+
+
+@cached_njit(nogil=True, _nrt=False)
+def longest_rise(data: Bytes, entries_at: int, ends: Ints, before: Ints) -> None:
+    """Mark, with -1 in `before`, the most entries whose records follow one another in the log.
+
+    The entry of number n is marked in `before[n]`, by which the entries are counted; those below 0 there are left out.
+    `ends` has room for as many.
+    """
+    length = 0
+    for number in range(1, len(before)):
+        if before[number] < 0:
+            continue
+        place = load_long(data, entries_at + ENTRY * number + PHYSICAL_AT)
+        first, end = 0, length
+        while first < end:
+            middle = end - 1 if end == length else (first + end) // 2
+            if load_long(data, entries_at + ENTRY * ends[middle] + PHYSICAL_AT) > place:
+                end = middle
+            else:
+                first = middle + 1
+        before[number] = ends[first - 1] if first else 0
+        ends[first] = number
+        length = max(length, first + 1)
+    number = ends[length - 1] if length else 0
+    while number > 0:
+        earlier = before[number]
+        before[number] = -1
+        number = earlier
 
 
 @cached_njit(nogil=True, _nrt=False)

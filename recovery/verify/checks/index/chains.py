@@ -22,9 +22,6 @@ from recovery.verify.settle.index_entries import (
     slots_of,
 )
 
-SHORTEST_OVERWRITTEN = 3
-"""So many entries in a row that break the chains were not damaged one by one."""
-
 
 def entry_findings(
     kind: str, chosen: Mask, file: OpenIndex, entries: Entries, context: IndexContext
@@ -79,7 +76,6 @@ def chain_findings(
     caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
     broken = np.isin(entries.number, chains.broken[~caused])
     yield from entry_findings("index_chain_wrong", broken, file, entries, context)
-    wrong = np.union1d(wrong, overwritten(chains.broken))
     own = ~np.isin(chains.newest, wrong) & ~np.isin(held, wrong)
     if counts:  # slots of entries that were lost
         own &= (slots <= count) | (slots >= file.header["index_count"])
@@ -96,19 +92,12 @@ def chain_findings(
         )
 
 
-def overwritten(broken: Longs) -> Longs:
-    """Entries from the first to the last that break the chains, some of them one after the other: others were written
-    over theirs, and what the slots name was there before."""
-    if not any(end - first >= SHORTEST_OVERWRITTEN for first, end in neighbours(broken)):
-        return np.empty(0, np.int64)
-    return np.arange(broken[0], broken[-1] + 1)
-
-
 def _strange_to_their_slots(
     file: OpenIndex, stored: Longs, wrong: Longs, chains: Chains, context: IndexContext
 ) -> Longs:
     """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
-    the slot that their hash asks for leaves out, and not by one of the entries that are known to be wrong.
+    the slot that their hash asks for leaves out, neither of them by one of the entries that are known to be wrong, and
+    the former by none of these entries.
 
     `stored`: what the entries that break the chains name, then what the slots do.
     """
@@ -121,4 +110,5 @@ def _strange_to_their_slots(
     places = read_places(file, named)
     expired = (places >= 0) & (places < context.start)
     strange: Longs = named[in_other_slot & expired]
-    return strange
+    namer = np.concatenate((chains.broken, np.zeros(len(chains.slots), np.int64)))
+    return np.intersect1d(strange, stored[~np.isin(namer, strange) & ~np.isin(namer, wrong)])

@@ -63,7 +63,7 @@ def untold_fields(damaged: Mask, *, counts: bool, breaks: bool, proven: bool) ->
     Args:
         damaged: which entries are damaged themselves: the first tells no begin then, the last no end.
         counts: the header's counts are right (`counts_rightly`), and its last entry is another than the last written.
-        breaks: chains are broken, and entries are damaged or were written over: they do not tell the slots in use.
+        breaks: chains are broken, and entries are damaged: they do not tell the slots in use.
         proven: the log has what the header begins and ends with: a last entry that is damaged is no entry, or one more.
     """
     untold = {*COUNTS, *ENDS} if counts else set()
@@ -152,7 +152,7 @@ def _half_put(file: OpenIndex, entries: Entries, should: Mapping[str, int | None
 
     Source: IndexFile#putKey writes entry, slot, counts, end offset and end time, in this order @4.9.8, 5.3.3.
     """
-    last, header = int(entries.number[-1]), file.header
+    last, header = int(max(entries.number, default=0)), file.header
     if last < 2:
         return set()
     fields = set[str]()

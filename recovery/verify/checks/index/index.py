@@ -16,7 +16,7 @@ from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
-from recovery.verify.checks.index.chains import chain_findings, entry_findings, overwritten
+from recovery.verify.checks.index.chains import chain_findings, entry_findings
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
 from recovery.verify.checks.index.header import (
     counts_rightly,
@@ -35,6 +35,7 @@ from recovery.verify.settle.index_entries import (
     name_of,
     read_entries,
     record_places,
+    strays_of,
 )
 from recovery.verify.settle.index_kernel import seconds_since
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
@@ -90,6 +91,11 @@ def _file_findings(
     nothing = ~entries.is_record & ~lost & ~expired
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
+    counts = counts_rightly(file, entries, left.count, context)
+    half_put = 0 if context.clean_exit else 1  # a killed broker had written the last entry and not the header
+    behind = counts & (entries.number >= file.header["index_count"])
+    wrong |= behind & ~nothing & (entries.number >= file.header["index_count"] + half_put)
+    wrong |= np.isin(entries.number, _strays(file, left.count, chains, entries.number[wrong | nothing]))
     seen.blamed_hashes.append(entries.key_hash[nothing])
     damaged = wrong | nothing
     times = (
@@ -100,16 +106,21 @@ def _file_findings(
     yield from entry_findings("index_entry_to_nothing", nothing, file, entries, context)
     yield from entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from entry_findings("index_time_wrong", times, file, entries, context)
-    counts = counts_rightly(file, entries, left.count, context)
-    stray = nothing & counts & (entries.number >= file.header["index_count"])
-    yield from chain_findings(file, entries, entries.number[stray | damaged], counts, left.count, chains, context)
+    yield from chain_findings(file, entries, entries.number[damaged], counts, left.count, chains, context)
     if counts and file.header["index_count"] > left.count + 1:
         yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
-    breaks = len(chains.broken) + len(chains.slots) > 0 if damaged.any() else len(overwritten(chains.broken)) > 0
+    breaks = bool(damaged.any()) and len(chains.broken) + len(chains.slots) > 0
     untold = untold_fields(damaged, counts=counts, breaks=breaks, proven=is_in_log(file, context))
     if times[-1:].any() and ends_as_last_entry(file, entries):
         untold.add("end_timestamp_ms")
     yield from header_findings(file, entries, chains, context, untold)
+
+
+def _strays(file: OpenIndex, count: int, chains: Chains, wrong: Longs) -> Longs:
+    """Entries out of the order of the log, whichever of them are known to be wrong otherwise."""
+    if not len(chains.strays) or not len(wrong):
+        return chains.strays
+    return np.intersect1d(chains.strays, strays_of(file, count, wrong))
 
 
 def _owed(keys: ExpectedKeys) -> Longs:
