@@ -6,10 +6,11 @@ to be. Given values are taken as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsers.config.topics import broker_named_by, read_topics
 from parsers.store.store import Store
+from parsers.values.topics import is_lmq
 from recovery.knowledge.setting_signs import settings_told
 from recovery.knowledge.signs import Inferred, Sample
 from recovery.knowledge.topic_events import TopicEvent
@@ -25,7 +26,8 @@ class StoreKnowledge:
 
     `version_is_said` is False where the version was inferred from the files; `may_be` then has every version that they
     leave open, of those that are tried and those whose starts were recorded. `topic_events`: what a log of the broker
-    says of its topics. `broker_name`: as topics.json tells it, None where it does not.
+    says of its topics. `broker_name`: as topics.json tells it, None where it does not. `light_queues`: files of such
+    are there.
     """
 
     version: BrokerVersion
@@ -36,6 +38,16 @@ class StoreKnowledge:
     topic_events: tuple[TopicEvent, ...] = ()
     may_be: tuple[BrokerVersion, ...] = ()
     broker_name: str | None = None
+    light_queues: bool = False
+
+    @property
+    def as_written(self) -> StoreKnowledge:
+        """The same with the settings that the queues were made by, where given ones contradict these."""
+        settings = self.settings
+        if not self.light_queues or (settings.enable_lmq and settings.enable_multi_dispatch):
+            return self
+        with_light = settings.with_config({"enableLmq": "true", "enableMultiDispatch": "true"})
+        return replace(self, settings=with_light)
 
     @property
     def rules(self) -> DispatchRules:
@@ -61,7 +73,16 @@ def infer(
             Inferred("queue.type=BatchCQ", ", ".join(sorted(topics)), "they have folders in batchconsumequeue/")
         )
     own_name = broker_name_in(store)
-    return StoreKnowledge(version, settings, topics, tuple(facts), version_is_said, may_be=may_be, broker_name=own_name)
+    return StoreKnowledge(
+        version,
+        settings,
+        topics,
+        tuple(facts),
+        version_is_said,
+        may_be=may_be,
+        broker_name=own_name,
+        light_queues=any(is_lmq(topic) for topic, _ in store.queues),
+    )
 
 
 def broker_name_in(store: Store) -> str | None:

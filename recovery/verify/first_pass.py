@@ -91,7 +91,7 @@ def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts |
     wanted = parts or cut(store.commitlog)
     with ThreadPoolExecutor(max_workers=at_once()) as pool:
         chains = _chains_ahead(pool, files)
-        told = list(pool.map(Outlines(known.rules, files).of, wanted))
+        told = list(pool.map(Outlines(known.as_written.rules, files).of, wanted))
     return replace(whole_outline(store, known, files, told), chains=list(chains))
 
 
@@ -104,7 +104,7 @@ def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Seque
     log_bytes = sum(file.size for file in store.commitlog)
     covered = sum(part.covered for part in told)
     joined = join(told, files) if len(told) == 1 or covered <= log_bytes else None
-    return joined or Outlines(known.rules, files).of([Part(file, 0, file.size) for file in store.commitlog])
+    return joined or Outlines(known.as_written.rules, files).of([Part(file, 0, file.size) for file in store.commitlog])
 
 
 def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
@@ -170,7 +170,7 @@ def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, li
     log = gather(
         store.commitlog,
         seen,
-        known.rules,
+        known.as_written.rules,
         places=np.unique(np.concatenate([np.empty(0, np.int64), *noted])),
         queues={key for key, queue in queues.items() if queue.is_whole},
     )

@@ -26,7 +26,7 @@ from recovery.verify.checks.queue.compared import (
     unserved_messages,
 )
 from recovery.verify.checks.queue.ext_units import ExtContext, check_ext, hold_addresses, with_expected_tags
-from recovery.verify.checks.queue.light import as_appended, with_former
+from recovery.verify.checks.queue.light import appended_around, with_former
 from recovery.verify.checks.queue.places import DatabaseQueuePlaces, QueuePlaces
 from recovery.verify.checks.queue.queue import check_queue
 from recovery.verify.findings.finding import Explained, Judgement, Place
@@ -96,7 +96,7 @@ class QueuesBesideLog:
             units = queue.with_settled(own)
             own = with_former(own, former[key], units) if key in former else own
             appends = is_lmq(key[0]) and self.places(key).appends_light
-            pairs[key] = as_appended(own, units) if appends else own, units
+            pairs[key] = appended_around(own, units, lost) if appends else own, units
         ordinary = [pair for key, pair in pairs.items() if not is_lmq(key[0])]
         misdirected = _together(misdirected_units(*pair, facts) for pair in ordinary)
         unserved = _together(unserved_messages(*pair) for pair in ordinary)

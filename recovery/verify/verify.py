@@ -45,6 +45,7 @@ from recovery.verify.checks.log.tail import behind_missing_tail, missing_tail
 from recovery.verify.checks.queue.compared import Compared, LogFacts, QueueHead, QueueUnits, compare
 from recovery.verify.checks.queue.database import check_database
 from recovery.verify.checks.queue.ext_files import check_ext_files
+from recovery.verify.checks.queue.light import light_queues_off
 from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.checks.timer_sides import LogSide
 from recovery.verify.compaction_columns import judge_compaction
@@ -124,7 +125,9 @@ class _Verify:
     """The rules over what the first pass left of one store."""
 
     def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline, on_disk: StoreQueues) -> None:
-        self._store, self._known, self._files, self._seen, self._on_disk = store, known, files, seen, on_disk
+        self._store, self._files, self._seen, self._on_disk = store, files, seen, on_disk
+        self._known, self._makes_light = known.as_written, known.as_written is known
+        known = self._known
         self._lives = lives_beside(store, on_disk, seen.numbering, known.topic_events)
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
@@ -191,6 +194,7 @@ class _Verify:
                 judge_timer(self._store, self._known, self._log_side(lost, queue_ends)),
                 judge_compaction(self._store, self._known, lost),
                 self._newer(),
+                Judgement() if self._makes_light else light_queues_off(self._store),
             ]
         )
         findings = with_doubts(whole.findings, self._lives)

@@ -56,7 +56,7 @@ def test_a_size_that_a_setting_says_is_not_put_on_the_other_files(built: StoreBu
 def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
     elsewhere = {"unit_into_deleted_log", "index_unreadable", "topic_config_without_queue"}
     elsewhere |= {"consumer_offset_below_min", "delay_offset_below_min", "queue_database_damaged", "queue_limit_wrong"}
-    elsewhere |= {"record_of_newer_version", "queues_of_newer_version"}
+    elsewhere |= {"record_of_newer_version", "queues_of_newer_version", "light_queues_off"}
     elsewhere |= {"unit_wrong_store_time", "log_begins_late", "ext_unit_missing", "ext_unit_wrong", "ext_unit_broken"}
     elsewhere |= {"consumer_offset_of_former_life", "consumer_offset_of_unknown_life", "queue_numbers_restarted"}
     elsewhere |= {"entry_header_wrong", "entry_index_wrong", "dledger_state_wrong"}

@@ -5,28 +5,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recovery.scan.intervals import Intervals
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
-from recovery.verify.checks.queue.light import as_appended
+from recovery.verify.checks.queue.light import appended_around
 from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder
 from tests.support.opened import opened
+from tests.support.stores import store_root
 
 STRANGE = 1_000_000
 """Physical offset of units that lead to no message of the queue."""
 
 
-def _places(listed: list[int], led_to: list[int]) -> list[int]:
+def _places(listed: list[int], led_to: list[int], lost: int = -1) -> list[int]:
     """Places of messages that list these offsets; message 5 lies at 500.
 
     Args:
         led_to: the message that each unit leads to, -1 for one of another queue.
+        lost: the message that the log lost.
     """
     physical, size = 100 * np.arange(len(listed)), np.full(len(listed), 100)
     messages = QueueMessages(np.array(listed), physical, size, size)
     led, unit_size = np.array(led_to), np.full(len(led_to), 100)
     offsets = np.where(led < 0, STRANGE, 100 * led)
     units = QueueUnits(np.arange(len(led)), offsets, unit_size, unit_size)
-    return as_appended(messages, units).queue_offset.tolist()
+    left = QueueMessages._make(column[physical != 100 * lost] for column in messages)
+    return appended_around(left, units, Intervals.of([(100 * lost, 100 * lost + 1)])).queue_offset.tolist()
 
 
 @pytest.mark.parametrize("kept", [0, 12])
@@ -74,3 +78,17 @@ def test_units_in_another_queue_do_not_stand_for_the_light_queues_own(tmp_path: 
         ("Payments", "unit_of_other_message", 0, 8),
     }
     assert {place.file for found in findings for place in found.places if "Orders" in place.file} == set()
+
+
+@pytest.mark.parametrize("lost", [4, 8, 10])
+def test_a_message_that_the_log_lost_moves_none_after_it(lost: int) -> None:
+    numbers = list(range(3, 15))
+
+    assert _places(numbers, list(range(12)), lost) == [number for number in range(12) if number != lost]
+
+
+@pytest.mark.parametrize("setting", ["enableLmq", "enableMultiDispatch"])
+def test_settings_that_give_light_queues_nothing_are_one_finding_where_a_store_holds_some(setting: str) -> None:
+    root = store_root("5.3.3-lmq")
+    (found,) = verify(*opened(root, VERSION, config={setting: "false"})).findings
+    assert (found.kind, found.count) == ("light_queues_off", 4)

@@ -49,4 +49,4 @@ def _outline(asked: tuple[BrokerSource, Slice]) -> Outline:
     with at_hand(broker.view):
         store, known = known_store_of(broker)
         parts = [Part(piece.file, piece.start, piece.end) for piece in slice_.pieces]
-        return Outlines(known.rules, files_of(store, known)).of(parts)
+        return Outlines(known.as_written.rules, files_of(store, known)).of(parts)

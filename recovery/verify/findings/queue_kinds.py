@@ -43,6 +43,15 @@ QUEUE_KINDS: dict[str, Kind] = {
         "Filtering by tag passes over the message, or delivers it at another time.",
         REBUILD,
     ),
+    "light_queues_off": Kind(
+        "warning",
+        "unknown",
+        "The store holds light queues (LMQ), and a broker with these settings gives none of them a message.",
+        "Messages that it dispatches are in the light queues no more; without enableLmq it reads consumerOffset.json, "
+        "and not the offsets in lmqConsumerOffset.json.",
+        "Where clients still use light queues, set enableLmq=true and enableMultiDispatch=true in broker.conf before "
+        "the next start; else leave them as they are.",
+    ),
     "ext_unit_missing": Kind(
         "error",
         "commitlog",

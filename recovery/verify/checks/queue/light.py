@@ -7,11 +7,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from recovery.scan.intervals import Longs, found_at
+from parsers.store.store import Store
+from parsers.values.topics import is_lmq
+from recovery.scan.intervals import Intervals, Longs, found_at
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
+from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
+MOST_PLACES = 16
 AROUND = 2
 """Units before and after one that tell its place in a light queue, so that a single wrong one does not."""
+
+
+def light_queues_off(store: Store) -> Judgement:
+    """The light queues that a store holds although the given settings make none."""
+    topics = sorted({topic for topic, _ in store.queues if is_lmq(topic)})
+    places = tuple(Place(f"consumequeue/{topic}", 0, 0) for topic in topics[:MOST_PLACES])
+    said = (
+        f"{len(topics)} light queues, the first is {topics[0]}",
+        "enableLmq and enableMultiDispatch are not both true",
+    )
+    return Judgement((Finding("light_queues_off", Span(), places, len(topics), said),))
 
 
 def with_former(messages: QueueMessages, former: QueueMessages, units: QueueUnits) -> QueueMessages:
@@ -24,6 +39,18 @@ def with_former(messages: QueueMessages, former: QueueMessages, units: QueueUnit
     joined = [np.concatenate((own, more[is_new])) for own, more in zip(messages, former, strict=True)]
     order = np.argsort(joined[1], kind="stable")
     return QueueMessages._make(column[order] for column in joined)
+
+
+def appended_around(messages: QueueMessages, units: QueueUnits, lost: Intervals) -> QueueMessages:
+    """The same as `as_appended`, where the log has lost messages: units into what is `lost` stand for them."""
+    is_lost = lost.hold(units.physical_offset) & ~units.is_hole & ~units.is_pre_blank
+    is_lost &= ~np.isin(units.physical_offset, messages.physical_offset)
+    if not is_lost.any():
+        return as_appended(messages, units)
+    joined = [np.concatenate((own, more[is_lost])) for own, more in zip(messages, units, strict=True)]
+    order = np.argsort(joined[1], kind="stable")
+    whole = as_appended(QueueMessages._make(column[order] for column in joined), units)
+    return QueueMessages._make(column[order < len(messages.queue_offset)] for column in whole)
 
 
 def as_appended(messages: QueueMessages, units: QueueUnits) -> QueueMessages:
