@@ -129,9 +129,16 @@ class Database:
     def _note_unlisted(self) -> None:
         """A MANIFEST that lost its end names fewer tables, and RocksDB cannot know."""
         listed = max((_number(file["name"]) for file in self._whole.live_files()), default=0)
-        for name in sorted(path.name for path in self._links.iterdir() if _number(path.name) > listed):
-            problem = "a newer table than any that the MANIFEST lists: that one lost its end, or a crash left the table"
-            self.flaws.append(CorruptRecord(problem, path=self.folder / name, field="table"))
+        if newer := sorted(path.name for path in self._links.iterdir() if _number(path.name) > listed):
+            problem = f"{', '.join(newer)}: newer than any table that it lists: it lost its end, or a crash left these"
+            self.flaws.append(CorruptRecord(problem, path=self.folder / self._manifest(), field="table"))
+
+    def _manifest(self) -> str:
+        """The file that CURRENT names."""
+        try:
+            return (self._links / "CURRENT").read_text("ascii").strip()
+        except (OSError, ValueError):
+            return "CURRENT"
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -147,6 +154,8 @@ class Database:
         said = complaint.replace(f"{self._links}/", "").split("\n")[0].strip()
         blamed = BLAMED.search(said)
         path = self.folder / blamed["name"] if blamed else self.folder
+        if path.name.startswith("MANIFEST") and not path.exists() and any(self._links.glob("MANIFEST-*")):
+            path = self.folder / "CURRENT"  # names another one than is there
         kind = UnreadableFile if "IO error" in said else CorruptRecord
         at, length = (int(blamed["at"]), int(blamed["length"])) if blamed and blamed["at"] else (0, 0)
         return kind(f"RocksDB: {said}", path=path, at=at, length=length)

@@ -135,7 +135,10 @@ class QueuesBesideLog:
             return queue_files(self.store, key, self.known.settings.consume_queue_file_size)
         queue = spooled.queues.get(key)
         return DatabaseQueuePlaces(
-            *key, spooled.folder, is_there=queue is not None, is_whole=queue is None or queue.is_whole
+            *key,
+            spooled.folder,
+            is_there=queue is not None,
+            is_whole=not spooled.damage if queue is None else queue.is_whole,
         )
 
     def _facts(self, lost: Intervals) -> LogFacts:

@@ -173,7 +173,7 @@ class _Verify:
         ]
         queues.append(check_ext_files(self._store, self._known.settings.mapped_file_size_consume_queue_ext, queues))
         if spooled is not None:
-            queues.append(check_database(self._store.root, spooled, self._log.start))
+            queues.append(check_database(self._store.root, spooled, self._log.start, doubtful_times))
         index = self._judge_index(lost, spans_of(log.findings, "store_timestamp_disorder", "record_crc_wrong"))
         queue_ends = self._queue_ends()
         config_files = self._config_files(queue_ends)

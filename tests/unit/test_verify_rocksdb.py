@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -110,3 +111,20 @@ def test_units_behind_the_end_are_normal(tmp_path: Path) -> None:
     assert verification.findings == ()
     (stale,) = [state for state in verification.explained if state.what == "units behind the queue's end"]
     assert (stale.span.queue_offset, stale.span.end_queue_offset) == (MESSAGES, MESSAGES + 4)
+
+
+@pytest.mark.parametrize("damage", ["MANIFEST", "CURRENT"])
+def test_a_database_whose_list_of_tables_is_damaged_is_one_finding(tmp_path: Path, damage: str) -> None:
+    """Queues whose tables are not listed are not missed."""
+    root = tmp_path / "store"
+    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    (path,) = (root / "consumequeue").glob(f"{damage}*")
+    if damage == "MANIFEST":
+        os.truncate(path, 193)
+    else:
+        path.write_text("MANIFEST-200005\n", "ascii")
+    (found,) = verify(*opened(root)).findings
+    assert (found.kind, [place.file for place in found.places]) == (
+        "queue_database_damaged",
+        [f"consumequeue/{path.name}"],
+    )

@@ -22,7 +22,7 @@ from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from recovery.scan.store_times import StoredTimes
 from recovery.verify.settle.queue_disk import FileUnits, QueueOnDisk
-from recovery.verify.settle.unit_times import UnitTimes
+from recovery.verify.settle.unit_times import Aside, UnitTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Spool:
         is_stores: these are the queues of the store; False where they are a copy of those in files, and not spooled.
         dispatched_to: as the database notes it.
         damage: what of it could not be read.
-        wrong_times: by queue the offsets of units with another store time than their record's, rising.
+        wrong_times: by queue the units, in its order, with another store time than their record's.
     """
 
     folder: str
@@ -57,7 +57,7 @@ class Spool:
     queues: dict[QueueKey, SpooledQueue] = field(default_factory=dict)
     dispatched_to: int | None = None
     damage: list[Damage] = field(default_factory=list)
-    wrong_times: dict[QueueKey, npt.NDArray[np.int64]] = field(default_factory=dict)
+    wrong_times: dict[QueueKey, Aside] = field(default_factory=dict)
 
 
 def spool_of(store: Store) -> tuple[Spool | None, str | None]:

@@ -46,13 +46,13 @@ class UnitTimes:
         for number in np.unique(part[inside]).tolist():
             self._files[number].write(aside[part[inside] == number].tobytes())
 
-    def wrong(self, times: StoredTimes) -> dict[int, npt.NDArray[np.int64]]:
-        """By queue the offsets, rising, of units with another store time than their record's; asked once, at last."""
+    def wrong(self, times: StoredTimes) -> dict[int, Aside]:
+        """By queue the units, in its order, with another store time than their record's; asked once, at last."""
         found = [wrong for path in self._closed() for wrong in _wrong(np.fromfile(path, ASIDE), times)]
         units = np.concatenate([np.empty(0, ASIDE), *found])
         by_queue = {}
         for queue in np.unique(units["queue"]).tolist():
-            by_queue[queue] = np.sort(units["queue_offset"][units["queue"] == queue].astype(np.int64))
+            by_queue[queue] = np.sort(units[units["queue"] == queue], order="queue_offset")
         return by_queue
 
     def _closed(self) -> Iterator[Path]:

@@ -7,35 +7,45 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.damage.errors import Damage
 from parsers.store.store_file import QueueKey
-from recovery.scan.intervals import neighbours
+from recovery.scan.intervals import Intervals, neighbours
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.database_spool import Spool, SpooledQueue
+from recovery.verify.settle.unit_times import ASIDE
 
 STALE = "a truncation moves a queue's end back and leaves the units behind it, which the next messages overwrite"
+MOST_REASONS = 3
 COPY = "rocksdbCQDoubleWriteEnable writes the queues into a database beside their files, which are compared"
 
 
-def check_database(root: Path, spooled: Spool, log_start: int) -> Judgement:
-    """Everything that the database says without the log, whose first byte is `log_start`."""
+def check_database(root: Path, spooled: Spool, log_start: int, doubtful_times: Intervals) -> Judgement:
+    """What the database says by itself of a log that starts at `log_start`, and the store times of its units.
+
+    Args:
+        doubtful_times: the records whose store times are somebody else's finding.
+    """
     place = Place(spooled.folder, 0, 0)
-    findings = [_unreadable(root, spooled.folder, damage) for damage in spooled.damage]
+    findings = list(_unreadable(root, spooled))
     explained = [] if spooled.is_stores else [Explained("second copy of the queues", COPY, places=(place,))]
     for key, queue in spooled.queues.items():
         findings += _limit_findings(key, queue, place, log_start)
-        findings += _time_findings(key, spooled, place)
+        findings += _time_findings(key, spooled, place, doubtful_times)
         if queue.stale:
             span = Span(*key, queue.first_stale, queue.first_stale + queue.stale)
             explained.append(Explained("units behind the queue's end", STALE, span, (place,)))
     return Judgement(tuple(findings), tuple(explained))
 
 
-def _unreadable(root: Path, folder: str, damage: Damage) -> Finding:
-    path = damage.path
-    name = path.relative_to(root).as_posix() if path is not None and path.is_relative_to(root) else folder
-    place = Place(name, damage.file_pos, damage.length)
-    return Finding("queue_database_damaged", Span(), (place,), 1, (f"{name}: {damage.reason}",))
+def _unreadable(root: Path, spooled: Spool) -> Iterator[Finding]:
+    """One finding for each file that is complained of. It is meant as a whole: RocksDB names the first bad block."""
+    reasons: dict[str, list[str]] = {}
+    for damage in spooled.damage:
+        path = damage.path
+        name = path.relative_to(root).as_posix() if path is not None and path.is_relative_to(root) else spooled.folder
+        reasons.setdefault(name, []).append(damage.reason)
+    for name, said in reasons.items():
+        evidence = [f"{name}: {reason}" for reason in dict.fromkeys(said)]
+        yield Finding("queue_database_damaged", Span(), (Place(name, 0, 0),), len(said), tuple(evidence[:MOST_REASONS]))
 
 
 def _limit_findings(key: QueueKey, queue: SpooledQueue, place: Place, log_start: int) -> Iterator[Finding]:
@@ -57,8 +67,9 @@ def _limit_findings(key: QueueKey, queue: SpooledQueue, place: Place, log_start:
         )
 
 
-def _time_findings(key: QueueKey, spooled: Spool, place: Place) -> Iterator[Finding]:
-    wrong = spooled.wrong_times.get(key, np.empty(0, np.int64))
+def _time_findings(key: QueueKey, spooled: Spool, place: Place, doubtful_times: Intervals) -> Iterator[Finding]:
+    units = spooled.wrong_times.get(key, np.empty(0, ASIDE))
+    wrong = units["queue_offset"][~doubtful_times.hold(units["physical_offset"])].astype(np.int64)
     for first, end in neighbours(wrong):
         slot, count = int(wrong[first]), end - first
         span = Span(*key, slot, slot + count)
