@@ -158,18 +158,19 @@ class QueuesBesideLog:
             misdirected=np.empty(0, np.int64),
             clean_exit=not self.store.abort_present,
             delays_apart_ms=0 if self.known.version.reckons_delays_from_store_time else LOCK_WAIT_MS,
+            file_size=self.known.settings.mapped_file_size_commit_log,
         )
 
-    def dispatched_to(self) -> int:
-        """The end of the last message of the log that any queue has. Without queues: after the last message that the
-        index has after an unclean exit, else the log's end."""
-        if self.files.queues:
     def indexed_to(self) -> int:
         """The last message that the index has; dispatch may have come further than queues tell that a database lost."""
         ends = np.array([file.header["end_physical_offset"] for file in self.files.opened], np.int64)
         _, in_log = found_at(self.log.messages.physical_offset, ends)
         return int(ends[in_log].max(initial=0))
 
+    def dispatched_to(self) -> int:
+        """The end of the last message of the log that any queue has. Without queues: after the last message that the
+        index has after an unclean exit, else the log's end."""
+        if self.files.queues:
             return max(self.log.start, self.left.dispatched_to or 0)
         opened = self.files.opened
         indexed = [file.header["end_physical_offset"] + 1 for file in opened if self.store.abort_present]

@@ -215,7 +215,8 @@ class _Verify:
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
         if not self._log.records:  # nothing shows which side is right
             tail = with_places(tail, self._queue_folders())
-        traces = cleaner_traces(self._store, self._files.opened, self._log.start)
+        size = self._known.settings.consume_queue_file_size
+        traces = cleaner_traces(self._store, self._files.opened, self._log.start, size)
         return joined((missing_head(self._log, self._shape, self._lowest_known(), traces), tail))
 
     def _queue_folders(self) -> tuple[Place, ...]:

@@ -30,9 +30,9 @@ class CleanerTraces(NamedTuple):
     shortened: str | None
 
 
-def cleaner_traces(store: Store, opened: Sequence[OpenIndex], log_start: int) -> CleanerTraces:
+def cleaner_traces(store: Store, opened: Sequence[OpenIndex], log_start: int, queue_file_size: int) -> CleanerTraces:
     """What queues and index say about a cleaner that made the log begin at `log_start`."""
-    left = [*_queue_files_below(store, log_start), *_index_files_below(store, opened, log_start)]
+    left = [*_queue_files_below(store, log_start, queue_file_size), *_index_files_below(store, opened, log_start)]
     firsts = (files[0] for files in store.queues.values() if files)
     shortened = next((name_below(store.root, file.path) for file in firsts if file.base_offset), None)
     return CleanerTraces(tuple(left), shortened)
@@ -71,10 +71,10 @@ def _said(traces: CleanerTraces) -> str:
     return f"{len(traces.left)} files that a cleaner deletes with the log's are there, the first is {traces.left[0]}"
 
 
-def _queue_files_below(store: Store, log_start: int) -> Iterator[str]:
+def _queue_files_below(store: Store, log_start: int, file_size: int) -> Iterator[str]:
     """Full files of queues, the newest of each left out, whose last unit leads below the log's start."""
     for files in store.queues.values():
-        for file in files[:-1]:
+        for file in (each for each in files[:-1] if each.size == file_size):
             try:
                 last = units(file)[-1:]
             except StoreFormatError:

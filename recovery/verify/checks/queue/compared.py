@@ -68,6 +68,7 @@ class LogFacts(NamedTuple):
     `dispatched_to`: where dispatch had come to, the end of the last message that any queue has.
     `misdirected`: records without a unit of their own that units of other queues point to (sorted).
     `delays_apart_ms`: how far a delivery time may lie from store time and delay.
+    `file_size`: of each file of the log; a record lies in one.
     """
 
     physical_offset: Longs
@@ -84,6 +85,7 @@ class LogFacts(NamedTuple):
     misdirected: Longs
     clean_exit: bool
     delays_apart_ms: int
+    file_size: int
 
 
 def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
@@ -153,7 +155,8 @@ def _verdicts(
 ) -> npt.NDArray[np.str_]:
     """The kind of finding for each valid unit, "" where there is none."""
     record, is_record = found_at(log.physical_offset, own.physical_offset)
-    lost = log.lost.hold(own.physical_offset)
+    in_one_file = own.physical_offset % log.file_size + own.msg_size <= log.file_size
+    lost = log.lost.hold(own.physical_offset) & in_one_file
     shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)
