@@ -13,7 +13,7 @@ from pathlib import Path
 from parsers.commitlog.batches.segment import regions_of
 from parsers.commitlog.files.logfile import open_log
 from parsers.commitlog.record.layout import MAGIC_BLANK, RECORD_START
-from parsers.explain.commitlog import commitlog_lines
+from parsers.explain.explain import explain_file
 from parsers.store.store_file import StoreFile, classify
 
 
@@ -33,7 +33,7 @@ def first_records(file: StoreFile, records: int, folder: Path) -> StoreFile:
 def field_of_each_byte(file: StoreFile) -> list[str]:
     """The field that each byte of the file belongs to."""
     fields = [""] * file.size
-    for line in commitlog_lines(file, 0):
+    for line in explain_file(file):
         name = "properties" if line.field.startswith("property ") else line.field
         fields[line.file_pos : line.end] = [name] * line.length
     return fields

@@ -6,7 +6,7 @@ The bytes that differ from the base store are the edits; a byte that was rewritt
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -65,32 +65,30 @@ def _byte_changes(name: str, old: bytes, new: bytes) -> Iterable[Change]:
 
 
 def covered(change: Change, places: Sequence[Place]) -> bool:
-    """The change lies inside the places taken together; a place of no length is a whole file or folder."""
+    """The change lies inside the places taken together."""
+    return not uncovered(change, places)
+
+
+def uncovered(change: Change, places: Sequence[Place]) -> list[Change]:
+    """The parts of a change that lie in none of the places; a place of no length is a whole file or folder. A file that
+    is new, gone or of another size is one part."""
     inside = []
     for place in places:
         whole = place.length == 0 and (change.file == place.file or change.file.startswith(f"{place.file}/"))
         if whole or (change.what == "gone" and change.file.startswith(f"{place.file}/")):
-            return True
+            return []
         if place.file == change.file:
             if change.what != "bytes" and place.file_pos <= change.start:
-                return True
+                return []
             inside.append((place.file_pos, place.file_pos + place.length))
-    at = change.start
-    for start, end in sorted(inside):
-        at = end if start <= at < end else at
-    return at >= change.end
-
-
-def is_zero(change: Change, root: Path, reported: Sequence[Place]) -> bool:
-    """Outside of what is reported, the change left nothing but zeros."""
-    if change.what == "gone":
-        return False
-    left = bytearray((root / change.file).read_bytes())
-    for place in reported:
-        if place.file == change.file:
-            end = min(len(left), place.file_pos + place.length)
-            left[place.file_pos : end] = bytes(max(0, end - place.file_pos))
-    return not any(left[change.start : change.end])
+    parts, at = [], change.start
+    for start, end in [*sorted(inside), (change.end, change.end)]:
+        if at < start and change.what == "bytes":
+            parts.append(replace(change, start=at, end=min(start, change.end)))
+        at = max(at, end)
+        if at >= change.end:
+            break
+    return parts if change.what == "bytes" else [change]
 
 
 def touches(finding: Finding, changes: Sequence[Change]) -> bool:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from recovery.verify.findings.finding import Place
 from tests.support.log_folders import is_of_log
 from tests.support.store_changes import Change, Files
 from tests.support.traceless_ext import left_no_trace_in_ext
 from tests.support.traceless_log import left_no_trace_in_checkpoint, left_no_trace_in_log
 from tests.support.traceless_queues import left_no_trace_in_index, left_no_trace_in_queue, never_reached_the_disk
 
-NEVER_READ = ("OPTIONS-", "LOG", "LOCK")
+NEVER_READ = ("OPTIONS-", "LOG", "LOCK", "IDENTITY")
 
 
-def left_no_trace(change: Change, base: Path, root: Path, left: Files, places: Sequence[Place]) -> bool:
-    """The store with this edit is one that a broker could have left, as far as `places` do not report it.
+def left_no_trace(change: Change, base: Path, root: Path, left: Files) -> bool:
+    """The store with this edit is one that a broker could have left; of an edit, the part that nothing reports.
 
     `left`: the files of `root`.
 
@@ -39,7 +37,7 @@ def left_no_trace(change: Change, base: Path, root: Path, left: Files, places: S
         case "consumequeue" | "index" if not has_log:
             return change.what == "gone" or never_reached_the_disk(change, base, left)
         case "consumequeue":
-            return left_no_trace_in_queue(change, base, root, left, places)
+            return left_no_trace_in_queue(change, base, root, left)
         case "index":
             return left_no_trace_in_index(change, base, root, left)
     return is_of_log(change.file) and left_no_trace_in_log(change, base, root, left)

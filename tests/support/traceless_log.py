@@ -11,9 +11,11 @@ from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import StoreFormatError
+from parsers.index.open import open_index
+from parsers.store.store import open_store
 from parsers.store.store_file import classify
 from parsers.values.topics import SCHEDULE_TOPIC
-from recovery.rules.versions import BrokerVersion
+from recovery.verify.checks.log.log import LOCK_WAIT_MS
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.log_folders import begins_late, is_numbered_log_file, is_of_log, log_files, log_setting
 from tests.support.opened import opened
@@ -69,16 +71,16 @@ def _was_zero(change: Change, base: Path) -> bool:
 
 
 def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
+    """Each changed field of the record is one that nothing else knows, or says the same to all that know it."""
     file = root / change.file
-    fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end])
+    fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end]) - KNOWN_TO_NOBODY
     before, after = record_around(change, base), record_around(change, root)
-    if fields == {"properties"} and before is not None and after is not None:
-        return _dispatched_alike(before, after, opened(base)[1].version)
-    if fields - KNOWN_TO_NOBODY == {"sys_flag"} and before is not None and after is not None:
-        return {before.transaction_type, after.transaction_type} <= {"none", "commit"}  # dispatched alike
-    if fields & KNOWN_TO_THE_UNIT and before is not None and _has_no_unit(before, base, root):
-        fields -= KNOWN_TO_THE_UNIT
-    return fields <= KNOWN_TO_NOBODY
+    if not fields or before is None or after is None:
+        return not fields
+    untold = {"properties", "sys_flag"} if _dispatched_alike(before, after, base, root) else set()
+    untold |= KNOWN_TO_THE_UNIT if _has_no_unit(before, base, root) else set()
+    untold |= {"store_timestamp_ms"} if _stays_in_order(before, after, base, root) else set()
+    return fields <= untold
 
 
 def record_around(change: Change, root: Path) -> Message | None:
@@ -93,14 +95,45 @@ def record_around(change: Change, root: Path) -> Message | None:
     return message
 
 
-def _dispatched_alike(before: Message, after: Message, version: BrokerVersion) -> bool:
-    """Queue and index get the same of both; nothing of a message that was rolled back, and of a delayed one no tags,
-    unless the index has them."""
-    if before.transaction_type == "rollback":
+def _dispatched_alike(before: Message, after: Message, base: Path, root: Path) -> bool:
+    """Queue and index get the same of both, as far as they got anything of the first: of a message that was rolled back
+    nothing, and of a delayed one no tags, unless the index has them."""
+    if before.transaction_type == after.transaction_type == "rollback":
         return True
-    read = {"KEYS", "UNIQ_KEY"} if before.transaction_type == "prepared" else {"KEYS", "UNIQ_KEY", "TAGS", "DELAY"}
-    read -= {"TAGS"} if before.topic == SCHEDULE_TOPIC and not version.indexes_tags else set()
-    return all(before.property_value(name) == after.property_value(name) for name in read)
+    of_index = {"KEYS", "UNIQ_KEY"} | ({"TAGS"} if opened(base)[1].version.indexes_tags else set())
+    of_unit = {"DELAY"} if before.topic == SCHEDULE_TOPIC else {"DELAY", "TAGS"}
+    read = of_index if _is_in_index(before, base) else set()
+    if before.transaction_type != "prepared" and not _has_no_unit(before, base, root):
+        read = read | of_unit
+    same_type = before.transaction_type == after.transaction_type or (
+        {before.transaction_type, after.transaction_type} <= {"none", "commit"}
+    )
+    return same_type and all(before.property_value(name) == after.property_value(name) for name in read)
+
+
+def _is_in_index(message: Message, base: Path) -> bool:
+    """An index file of the base has been given messages from before this one to after it."""
+    headers = [file.header for file in open_index(open_store(base).index, on_damage="collect")]
+    at = message.physical_offset
+    return any(header["begin_physical_offset"] <= at <= header["end_physical_offset"] for header in headers)
+
+
+def _stays_in_order(before: Message, after: Message, base: Path, root: Path) -> bool:
+    """The record's store time still lies between its neighbours', as far as its broker kept them in order, and in the
+    same second for the index; of a delayed message a unit has it, too."""
+    store, known = opened(base, config=log_setting(base))
+    columns = ["physical_offset", "store_timestamp"]
+    log = pa.Table.from_batches(list(read_commitlog(store, columns=columns, on_damage="collect")))
+    places, times = (log[name].cast(pa.int64()).to_pylist() for name in columns)
+    row = places.index(before.physical_offset)
+    beside = [times[at] // 1000 for at in (row - 1, row + 1) if 0 <= at < len(times)]
+    if len(beside) < 2 or (before.topic == SCHEDULE_TOPIC and not _has_no_unit(before, base, root)):
+        return False
+    apart_ms = 0 if known.version.stamps_batches_in_lock else LOCK_WAIT_MS
+    begins = [file.header["begin_timestamp_ms"] for file in open_index(store.index, on_damage="collect")]
+    stored = before.store_timestamp_ms, after.store_timestamp_ms
+    same_second = all(len({(time - begin) // 1000 for time in stored}) == 1 for begin in begins)
+    return same_second and beside[0] - apart_ms <= stored[1] <= beside[1] + apart_ms
 
 
 def _has_no_unit(message: Message, base: Path, root: Path) -> bool:

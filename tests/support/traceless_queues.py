@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -13,35 +13,42 @@ from parsers.damage.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import open_index
 from parsers.store.store_file import classify
-from recovery.verify.findings.finding import Place
+from parsers.values.topics import SCHEDULE_TOPIC
+from recovery.verify.checks.log.log import LOCK_WAIT_MS
 from recovery.verify.settle.index_entries import read_places
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.log_folders import log_files, log_start
-from tests.support.store_changes import Change, Files, covered
+from tests.support.opened import opened
+from tests.support.store_changes import Change, Files
 
 KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 """Fields of an index entry that only the keys of its message can prove."""
 
 
-def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files, places: Sequence[Place]) -> bool:
-    """A unit at the end of its queue is zeroed whose record the same damage took; units of expired messages are changed
-    into others of expired messages, whose records nobody has.
+def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) -> bool:
+    """A unit at the end of its queue is zeroed whose record the same damage took, or it has another tags code, which
+    only the record could prove; units of expired messages are changed into others of expired messages, whose records
+    nobody has. A delivery time is by no more beside its own than the broker's clocks were.
 
-    A queue file without a unit of a message that is left is taken away; one without a unit is added after a full one,
-    or one with units of expired messages only: a cleaner keeps the last file of a queue.
+    A queue's last file without a unit of a message that is left is taken away; one without a unit is added after a full
+    one, or one with units of expired messages only: a cleaner keeps the last file of a queue.
     """
     if change.what == "new":
         return _follows_full_file(change, left) or _is_all_expired(left[change.file], left)
     if change.what == "gone":
-        return _was_expired(change, base, left)
-    if change.what == "size":
+        return _was_expired(change, base, left) or _was_of_lost_tail(change, base, root)
+    if change.what == "size" or not PurePath(change.file).name.isdigit():
         return False
     start = log_start(left)
     before, after = (base / change.file).read_bytes(), left[change.file]
     return all(
         _stays_expired(slot, (before, after), start)
-        or (_is_zeroed(slot, change, after) and not _has_record(CQ_UNIT.array(before)[slot], base, root))
-        for slot in _unreported_slots(change, places)
+        or (
+            (_is_zeroed(slot, change, after) or _has_other_tags(slot, (before, after)))
+            and not _has_record(CQ_UNIT.array(before)[slot], base, root)
+        )
+        or _is_as_late(slot, (before, after), change.file, base)
+        for slot in range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size))
     )
 
 
@@ -95,6 +102,13 @@ def _was_expired(change: Change, base: Path, left: Files) -> bool:
     return _is_all_expired((base / change.file).read_bytes(), left)
 
 
+def _was_of_lost_tail(change: Change, base: Path, root: Path) -> bool:
+    """The queue's last file, with units alone whose records the same damage took."""
+    units = CQ_UNIT.array((base / change.file).read_bytes())
+    is_last = (base / change.file) == max((base / change.file).parent.iterdir())
+    return is_last and not any(_has_record(unit, base, root) for unit in units)
+
+
 def _is_all_expired(queue_file: bytes, left: Files) -> bool:
     units = CQ_UNIT.array(queue_file)
     return bool((units["physical_offset"] < log_start(left)).all())
@@ -109,8 +123,24 @@ def _follows_full_file(change: Change, left: Files) -> bool:
 
 def _stays_expired(slot: int, contents: Sequence[bytes], start: int) -> bool:
     """The unit was of an expired message, and is again."""
-    units = (CQ_UNIT.array(content)[slot] for content in contents)
-    return all(0 <= unit["physical_offset"] < start and unit["msg_size"] > 0 for unit in units)
+    units = [unit for content in contents for unit in CQ_UNIT.array(content)[slot : slot + 1]]
+    return len(units) == len(contents) and all(
+        0 <= unit["physical_offset"] < start and unit["msg_size"] > 0 for unit in units
+    )
+
+
+def _has_other_tags(slot: int, contents: Sequence[bytes]) -> bool:
+    """Only the unit's tags code changed."""
+    before, after = (content[slot * CQ_UNIT.size :][: CQ_UNIT.offsets["tags_code"]] for content in contents)
+    return before == after and all(len(content) >= (slot + 1) * CQ_UNIT.size for content in contents)
+
+
+def _is_as_late(slot: int, contents: Sequence[bytes], file: str, base: Path) -> bool:
+    """The delivery time of a delayed message, as far from the right one as an old broker's clocks may be apart."""
+    if PurePath(file).parts[1] != SCHEDULE_TOPIC or not _has_other_tags(slot, contents):
+        return False
+    before, after = (int(CQ_UNIT.array(content)[slot]["tags_code"]) for content in contents)
+    return abs(after - before) <= LOCK_WAIT_MS and not opened(base)[1].version.reckons_delays_from_store_time
 
 
 def _is_zeroed(slot: int, change: Change, after: bytes) -> bool:
@@ -122,15 +152,6 @@ def _is_zeroed(slot: int, change: Change, after: bytes) -> bool:
 def _has_record(unit: np.void, base: Path, root: Path) -> bool:
     """The message of the base's unit is still in the log."""
     return bool(unit["msg_size"] > 0) and _same_record(int(unit["physical_offset"]), base, root)
-
-
-def _unreported_slots(change: Change, places: Sequence[Place]) -> list[int]:
-    """The units that lie in the changed range and in no place."""
-    slots = range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size))
-    starts = {slot: slot * CQ_UNIT.size for slot in slots}
-    return [
-        slot for slot, at in starts.items() if not covered(Change(change.file, at, at + CQ_UNIT.size, "bytes"), places)
-    ]
 
 
 def _same_record(physical_offset: int, base: Path, root: Path) -> bool:

@@ -14,7 +14,7 @@ from recovery.verify.verify import Verification, verify
 from tests.support.log_folders import begins_late, is_of_log, log_setting
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case, CaseSet
-from tests.support.store_changes import Change, changes_between, covered, files_of, is_zero, touches
+from tests.support.store_changes import Change, Files, changes_between, files_of, touches, uncovered
 from tests.support.traceless import left_no_trace
 from tests.support.traceless_log import record_around
 
@@ -73,16 +73,17 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
         found = [place for finding in verification.findings for place in finding.places]
         for change in changes:
             explained = _explained(change, verification)
-            if covered(change, found):
-                verdict.found += 1
-            elif covered(change, found + explained) and (
-                is_zero(change, root, found) or (change.what == "gone" and covered(change, explained))
-            ):
-                verdict.explained += 1
-            elif _is_not_compared(change, verification) or left_no_trace(change, base, root, left, found + explained):
-                verdict.traceless += 1
-            else:
-                verdict.missed.append(change)
+            unreported = uncovered(change, found)
+            unexplained = [rest for part in unreported for rest in _unanswered(part, explained, left)]
+            missed = [
+                part
+                for part in unexplained
+                if not (_is_not_compared(part, verification) or left_no_trace(part, base, root, left))
+            ]
+            verdict.found += not unreported
+            verdict.explained += bool(unreported) and not unexplained
+            verdict.traceless += bool(unexplained) and not missed
+            verdict.missed += missed
     hidden = _hides_the_crash(case)
     from_the_crash = _not_reached_from(cases, case["base"]) if hidden else None
     for finding in verification.findings:
@@ -93,7 +94,7 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
         )
         excused |= hidden and finding in _earned_without_abort(cases, case["base"])
         excused |= finding.kind == UNDECIDED and begins_late(base)
-        excused |= finding.kind in LEFT_BY_RECOVERY and _is_of(base, finding)
+        excused |= _is_of(base, finding, within=finding.kind in LEFT_BY_RECOVERY)
         excused |= finding.kind in OF_A_FORMER_LIFE and _is_of_former_life(base, finding) and _damages_log(changes)
         excused |= finding.kind in OF_AN_OFFSET and (
             _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
@@ -112,11 +113,14 @@ def _is_of_deleted_folder(finding: Finding, case: Case) -> bool:
     return any(place.file in deleted for place in finding.places)
 
 
-def _is_of(base: Path, finding: Finding) -> bool:
-    """The undamaged base has the finding: a broker started it after a crash, and then went on."""
+def _is_of(base: Path, finding: Finding, *, within: bool) -> bool:
+    """The undamaged base has the finding; `within`: or one of its kind about more of the log: a broker started it after
+    a crash, and then went on."""
     start, end = finding.span.physical_offset or 0, finding.span.end_physical_offset or 0
     own = [one.span for one in _earned(base) if one.kind == finding.kind]
-    return any((one.physical_offset or 0) <= start and end <= (one.end_physical_offset or 0) for one in own)
+    return finding.span in own or (
+        within and any((one.physical_offset or 0) <= start and end <= (one.end_physical_offset or 0) for one in own)
+    )
 
 
 def _is_of_former_life(base: Path, finding: Finding) -> bool:
@@ -199,6 +203,13 @@ def _earned_without_abort(cases: CaseSet, base: str) -> tuple[Finding, ...]:
     """What the undamaged base earns once `abort` is taken away."""
     with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
         return _verified(root, cases.unpacked / base).findings
+
+
+def _unanswered(part: Change, explained: Sequence[Place], left: Files) -> list[Change]:
+    """What no explained state covers of a part of a change: one answers zeros alone, and files that are gone."""
+    if part.what != "gone" and (part.file not in left or any(left[part.file][part.start : part.end])):
+        return [part]
+    return uncovered(part, explained)
 
 
 def _explained(change: Change, verification: Verification) -> list[Place]:
