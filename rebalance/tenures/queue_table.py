@@ -273,10 +273,9 @@ class QueueTable:
             rounds = leaving[tenure.queue]
             suspects = [queue for queue, others in leaving.items() if rounds and rounds[0] in others]
             stamp = self._clock.stamp_of(topic, rounds[0]) if rounds else None
-            alone = len(suspects) == 1 and rounds[0] not in explained
-            if stamp is not None and (
-                alone or self._all_down(suspects, rounds[0].at_ms) or self._said_farewell(tenure, rounds[0])
-            ):
+            unexplained = bool(rounds) and rounds[0] not in explained
+            left = unexplained and (len(suspects) == 1 or self._all_down(suspects, rounds[0].at_ms))
+            if stamp is not None and (left or self._said_farewell(tenure, rounds[0])):
                 tenure.end_earliest, tenure.end_latest = rounds[0].at_ms, stamp.at_ms
                 tenure.end_list, tenure.end_evidence = rounds[0], rounds[0].evidence
             else:
