@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rebalance.model.timing import RECONNECT_MS, REORDER_MS
+from rebalance.model.timing import RECONNECT_MS, REORDER_MS, STRAGGLER_MS
 from rebalance.processes.connection import Channel, Connection
 from rebalance.processes.process import Process, joined
 
@@ -63,9 +63,18 @@ def _conflict(old: Channel, new: Channel) -> bool:
         return True  # one log run, one process
     if new.from_start and old.first_ms < new.first_ms - RECONNECT_MS:
         return True  # in use before the process of that log began
-    if old.unregistered_ms is not None and old.unregistered_ms < new.first_ms:
+    if old.unregistered_ms is not None and old.unregistered_ms + _farewell_ms(new) < new.first_ms:
         return True
     return not old.is_log and old.broker == new.broker and old.last_ms > new.first_ms + RECONNECT_MS
+
+
+def _farewell_ms(new: Channel) -> int:
+    """How long after it left one broker a process may first reach another, to leave that one too.
+
+    Its request numbers tell it from a process that starts at once with the same client id.
+    Source: MQClientInstance#unregisterClient asks every broker of its table, connected or not.
+    """
+    return STRAGGLER_MS if new.requests else 0
 
 
 def _one_counter(process: list[Channel], new: Channel) -> bool:
