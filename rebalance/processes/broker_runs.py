@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -41,17 +40,21 @@ def broker_events(facts: Iterable[BrokerStarted | BrokerStopping]) -> list[Broke
 
 
 def crashes(events: Iterable[BrokerEvent], ordered: Sequence[Fact]) -> list[BrokerEvent]:
-    """Brokers that came up a second time without a stop: from the last sign of the first run to the second start.
+    """Brokers that came up again without a stop: from the last sign of the run before to the start.
 
     Args:
         ordered: all facts, in time order.
     """
     found: list[BrokerEvent] = []
-    for before, event in pairwise(sorted(events, key=lambda e: (e.broker, e.latest_ms))):
-        if before.broker == event.broker and before.kind == event.kind == BROKER_STARTED:
+    before: BrokerEvent | None = None
+    for event in sorted(events, key=lambda e: (e.broker, e.latest_ms)):
+        if before is not None and before.broker != event.broker:
+            before = None
+        if event.kind == BROKER_STARTED and (before is None or before.kind == BROKER_STARTED):
             last_ms = _last_sign_ms(ordered, event)
-            if last_ms is not None and last_ms >= before.latest_ms:
+            if last_ms is not None and (before is None or last_ms >= before.latest_ms):
                 found.append(BrokerEvent(BROKER_VANISHED, event.broker, last_ms, event.earliest_ms, event.evidence))
+        before = event
     return found
 
 

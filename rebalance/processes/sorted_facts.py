@@ -27,6 +27,7 @@ from rebalance.model.timing import ROUND_MS
 from rebalance.processes.broker_runs import (
     BROKER_STARTED,
     BROKER_STOPPED,
+    BROKER_VANISHED,
     BrokerEvent,
     broker_events,
     crashes,
@@ -88,9 +89,18 @@ class Record:
 
     @cached_property
     def down(self) -> dict[str, list[tuple[int, int]]]:
-        """When each broker was away, as its clients may still see it: they learn of its return at a route poll."""
+        """When each broker was away, as its clients may still see it: they learn of its return at a route poll.
+
+        One that was killed was away from its last sign on.
+        """
         late_ms = self.settings.poll_name_server_interval_ms + self.settings.rebalance_wait_interval_ms
-        return {broker: list(_down_of(self, broker, late_ms)) for broker in sorted(self.stops)}
+        killed = instants_of(BROKER_VANISHED, self.broker_events)
+        return {
+            broker: list(
+                _down_of(self, broker, sorted([*self.stops.get(broker, ()), *killed.get(broker, ())]), late_ms)
+            )
+            for broker in sorted(self.stops.keys() | killed)
+        }
 
 
 def read_record(facts: Iterable[Fact], logs: LogSpans, settings: Settings) -> Record:
@@ -173,7 +183,7 @@ def _stopped(record: Record, broker: str) -> bool:
     return bool(stops) and (not starts or stops[-1] > starts[-1])
 
 
-def _down_of(record: Record, broker: str, late_ms: int) -> Iterator[tuple[int, int]]:
-    for stopped in record.stops[broker]:
-        back = min((start for start in record.starts.get(broker, ()) if start > stopped), default=None)
-        yield stopped, ALWAYS[1] if back is None else back + late_ms
+def _down_of(record: Record, broker: str, ends: Iterable[int], late_ms: int) -> Iterator[tuple[int, int]]:
+    for ended in ends:
+        back = min((start for start in record.starts.get(broker, ()) if start > ended), default=None)
+        yield ended, ALWAYS[1] if back is None else back + late_ms
