@@ -44,13 +44,14 @@ class Missed(NamedTuple):
     """Something had to come in each of `spans`, by `source` (None: any capture), and did not.
 
     `least_ms`: how long a silence must be to have swallowed it. `restarted`: it had to come even if the broker was down
-    for a part of the silence.
+    for a part of the silence. `of_one`: it was sent to one broker, and to which is not known.
     """
 
     source: str | None
     spans: Sequence[Span]
     least_ms: int = SILENT_MS
     restarted: bool = False
+    of_one: bool = False
 
 
 def missed_by(
@@ -67,7 +68,7 @@ def missed_by(
     for source, connections in _by_source(process).items():
         for spans in _missed_commits(process, _witnesses(connections), captured=is_captured(connections)):
             yield Missed(source, spans)
-    yield from (Missed(None, [span]) for span in _missed_lists(process))
+    yield from (Missed(None, [span], of_one=True) for span in _missed_lists(process))
     yield from _mute(process, others)
     yield from _vanished(process, others, until_ms)
     yield from _untold_changes(process, delay_ms)
@@ -171,7 +172,8 @@ def _missed_commits(process: Process, by_queue: _Witnesses, *, captured: bool) -
         if next_ms - last_ms > PERSIST_MS + 2 * JITTER_MS:
             expected = _expected(process, commits, last_ms, next_ms)
             missed = max(map(len, expected), default=0)
-            if missed and _kept(process, by_queue, last_ms, next_ms) and not _made_up_for(by_queue, next_ms, missed):
+            made_up = _made_up_for(by_queue, next_ms, missed) or _is_late(by_queue, commits, last_ms, next_ms)
+            if missed and _kept(process, by_queue, last_ms, next_ms) and not made_up:
                 yield from ([_about(at_ms) for at_ms in instants] for instants in expected)
     if captured and commits and _regular(commits, commits[-1], -1) and not _asked_between(process, commits[-1]):
         yield from _missed_at_last(process, commits[-1])
@@ -224,6 +226,34 @@ def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
         if sum(witness.kind is _COMMIT for witness in seen[first:last]) > min(missed, 2):
             return True
     return False
+
+
+def _is_late(by_queue: _Witnesses, commits: Sequence[int], last_ms: int, next_ms: int) -> bool:
+    """Whether a run is the one that was missed, late by less than a period: out of step with the others, and over the
+    time to the next of every queue that the run before it named. A farewell is of some.
+
+    A run is slow where a broker is away: it asks the name server for its address, queue by queue.
+    Source: RemoteBrokerOffsetStore#updateConsumeOffsetToBroker.
+    """
+    following_ms = last_ms + 2 * PERSIST_MS
+    if _near(commits, next_ms + PERSIST_MS) or not _near(commits, following_ms):
+        return False
+    before = _committed(by_queue, last_ms - 2 * JITTER_MS, last_ms)
+    return before <= _committed(by_queue, next_ms, following_ms - JITTER_MS)
+
+
+def _committed(by_queue: _Witnesses, first_ms: int, last_ms: int) -> set[MessageQueue]:
+    """The queues that were committed in a span."""
+    return {
+        queue
+        for queue, seen in by_queue.items()
+        if any(
+            witness.kind is _COMMIT
+            for witness in islice(
+                seen, bisect_left(seen, first_ms, key=_AT_MS), bisect_right(seen, last_ms, key=_AT_MS)
+            )
+        )
+    }
 
 
 def _kept(process: Process, by_queue: _Witnesses, last_ms: int, next_ms: int) -> bool:

@@ -33,7 +33,8 @@ def holes_of(
     for process in processes:
         for missed in missed_by(process, processes, delay_ms=delay_ms, born=born, until_ms=until_ms):
             for source in signs.captures if missed.source is None else (missed.source,):
-                away = [] if missed.restarted else list(_away(source, down, starts))
+                asked = signs.captures if missed.of_one else (source,)  # a broker that was away was asked in vain
+                away = [] if missed.restarted else [span for broker in asked for span in _away(broker, down, starts)]
                 holes.update(_swallowing(missed, source, signs, away))
     return merged(holes)
 
