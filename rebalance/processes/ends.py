@@ -53,13 +53,16 @@ def _end(
         return End(left[0] - SHUTDOWN_BEFORE_MS, latest, EndCause.LEFT, process.last_evidence)
     alive_ms = _surely_alive_ms(process)
     closed = max((c.closed for c in process.channels if c.closed is not None and not _by_stop(c, stops)), default=None)
-    if closed is not None and closed.latest_ms >= process.last_ms and not _connected_elsewhere(process):
-        return End(
-            alive_ms,
-            None if closed.expired else closed.latest_ms,
-            EndCause.EXPIRED if closed.expired else EndCause.CLOSED,
-            closed.evidence,
-        )
+    if closed is not None and closed.latest_ms >= process.last_ms:
+        others_ms = [_cut_off_ms(channel, starts, stops) for channel in _never_closed(process)]
+        if None not in others_ms:
+            latest_ms = max([closed.latest_ms, *(at_ms for at_ms in others_ms if at_ms is not None)])
+            return End(
+                alive_ms,
+                None if closed.expired else latest_ms,
+                EndCause.EXPIRED if closed.expired else EndCause.CLOSED,
+                closed.evidence,
+            )
     gone = first_absence(process, same_id, answers, starts, process.last_ms)
     if gone is None:
         return End(alive_ms, None, None, process.last_evidence)
@@ -87,12 +90,20 @@ def _by_stop(channel: Channel, stops: Mapping[str, Sequence[int]]) -> bool:
     return any(0 <= channel.closed.latest_ms - at_ms <= BROKER_STOPPING_MS for at_ms in stops.get(channel.broker, ()))
 
 
-def _connected_elsewhere(process: Process) -> bool:
-    """Whether one broker's log shows a close and another broker's log, which would show one, does not."""
+def _never_closed(process: Process) -> list[Channel]:
+    """Connections to brokers of which no log shows any close, though it would show one."""
     closed = {channel.broker for channel in process.channels if channel.closed is not None}
-    return any(
-        channel.broker not in closed for channel in process.channels if not channel.is_log and not channel.requests
-    )
+    return [c for c in process.channels if c.broker not in closed and not c.is_log and not c.requests]
+
+
+def _cut_off_ms(
+    channel: Channel, starts: Mapping[str, Sequence[int]], stops: Mapping[str, Sequence[int]]
+) -> int | None:
+    """By when a connection was gone because its broker went down, as its stop or its next start tells; None: by
+    nothing that is on record.
+    """
+    turns = (*starts.get(channel.broker, ()), *stops.get(channel.broker, ()))
+    return min((at_ms for at_ms in turns if at_ms >= channel.last_ms), default=None)
 
 
 def first_absence(
