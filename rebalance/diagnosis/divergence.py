@@ -9,7 +9,9 @@ from rebalance.diagnosis.cause import DUPLICATE_CLIENT_ID, STRATEGY_DIFFERS, SUB
 from rebalance.diagnosis.targets import Settled, Targets
 from rebalance.facts import RebalanceResultChanged
 from rebalance.model.message_queue import Queues, sorted_queues
+from rebalance.model.timing import ROUND_MS
 from rebalance.ownership.history import GroupHistory
+from rebalance.processes.connection import ListAnswer
 
 ROUTE_LAG = "route_lag"  # the client worked with another queue list than the group's newest
 LOCK_REFUSED = "lock_refused"
@@ -69,7 +71,9 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         {
             r.holder or "another client"
             for r in history.locks.refusals
-            if r.client_id == settled.life.client_id and r.queue in missing and settled.answer.at_ms <= r.at_ms
+            if r.client_id == settled.life.client_id
+            and r.queue in missing
+            and settled.answer.at_ms - ROUND_MS <= r.at_ms
         }
     )
     if refused:
@@ -79,6 +83,13 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         return ROUTE_LAG, f"as with {len(view.queues)} queues"
     if not settled.observed and targets.is_new_topic(settled):
         return ROUTE_LAG, "the topic is not in its route yet"
+    answer = settled.answer
+    other = targets.other_list(settled)
+    if other is not None:
+        return (
+            VIEWS_DIFFER,
+            f"{other.broker} listed {_size(other)} members in the same round, {answer.broker} {_size(answer)}",
+        )
     own = targets.strategy_of[settled.life.key]
     if own is not None and own != targets.usual and targets.explains(own, settled) is not None:
         return STRATEGY_DIFFERS, f"{own}, the group's usual one is {targets.usual}"
@@ -88,6 +99,10 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
     if len(set(ids)) < len(ids):
         return DUPLICATE_CLIENT_ID, f"{len(ids)} entries, {len(set(ids))} ids"
     return UNKNOWN, ""
+
+
+def _size(answer: ListAnswer) -> int:
+    return len(answer.client_ids or ())
 
 
 def _of_logs(history: GroupHistory, targets: Targets) -> Iterator[Divergence]:

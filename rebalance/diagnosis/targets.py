@@ -175,6 +175,19 @@ class Targets:
                 return view
         return None
 
+    def other_list(self, settled: Settled) -> ListAnswer | None:
+        """An earlier list of the same round that explains what was observed: each topic asks a broker of its own, and a
+        broker that has just come up does not know every member yet.
+        """
+        client_id, round_ms = settled.life.client_id, settled.answer.at_ms
+        for answer in reversed(settled.life.process.lists.between(round_ms - ROUND_MS, round_ms - 1)):
+            members = self.shares.member_view(answer.client_ids or ())
+            if members != settled.members and any(
+                self.shares.of(self.usual, client_id, members, view) == settled.observed for view in settled.views
+            ):
+                return answer
+        return None
+
     def _fitting(self, life: Life, mine: Sequence[Settled]) -> str | None:
         """The strategy that explains most of a process's settled tables; at least half of them."""
         results = life.process.results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rebalance.model.message_queue import Queues
 from rebalance.model.span import EVER
@@ -14,11 +14,11 @@ class CertainTable:
     """Answers for one instant after the other, quickest in the order of time.
 
     Args:
-        tenures: those of one process and topic, in queue order.
+        tenures: those of one process and topic.
     """
 
-    def __init__(self, tenures: Sequence[Tenure]) -> None:
-        self._tenures = tenures
+    def __init__(self, tenures: Iterable[Tenure]) -> None:
+        self._tenures = sorted(tenures, key=lambda tenure: tenure.queue.order)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
