@@ -7,7 +7,7 @@ the network's delay is inside the bounds, so nothing is assumed about it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from rebalance.facts import (
     Fact,
     HeartbeatReceived,
     Notified,
+    RouteSeen,
     SubscriptionChanged,
     SubscriptionVersionBumped,
 )
@@ -70,8 +71,11 @@ class _Told:
         self.last: dict[_Who, int] = {}
         self.finished: dict[_Who, int] = {}
         self._runs: Counter[_Who] = Counter()
+        self._brokers: dict[str, set[str]] = {}
         waiting: set[tuple[str, int]] = set()
         for fact in facts:
+            if isinstance(fact, RouteSeen) and fact.client_id is not None:
+                self._brokers.setdefault(fact.client_id, set()).update(part.broker_name for part in fact.queues)
             if not isinstance(fact, ClientFact) or fact.client_id is None:
                 continue
             who, run, sent_ms = (fact.group, fact.client_id), (fact.group, fact.process), fact.at_ms - fact.early_ms
@@ -92,6 +96,10 @@ class _Told:
     def is_one_run(self, who: _Who) -> bool:
         """Whether the client id was used by one run only, as far as the log tells."""
         return self._runs[who] <= 1
+
+    def brokers(self, who: _Who) -> Set[str]:
+        """The brokers that a client's routes name: it may have been a member of each."""
+        return self._brokers.get(who[1], frozenset())
 
 
 class _HeardBy:
@@ -117,6 +125,12 @@ class _HeardBy:
                 self._joined.setdefault(who, {}).setdefault(fact.source, {}).setdefault(fact.remote or "", window)
             elif isinstance(fact, ClientUnregistered | ChannelClosed):
                 self._left.setdefault(who, {}).setdefault(fact.source, window)
+
+    def is_told_by(self, brokers: Set[str], who: _Who) -> bool:
+        """Whether each of these brokers tells of a client: of one whose record is lost it may have been a member before
+        it joined the others, and after it left them.
+        """
+        return brokers <= self._joined.get(who, {}).keys()
 
     def joined_once(self, who: _Who) -> bool:
         """Whether a client joined each broker at most once on record, so that all facts with its id are of one run."""
@@ -148,7 +162,7 @@ def _sent(told: _Told, heard_by: _HeardBy) -> Iterator[int]:
         if who in heard_by.first and told.is_one_run(who) and heard_by.joined_once(who):
             yield sent_ms - heard_by.first[who][1]
     for who, sent_ms in told.last.items():
-        left = heard_by.left(who)
+        left = heard_by.left(who) if heard_by.is_told_by(told.brokers(who), who) else None
         if left is not None and told.is_one_run(who):
             yield sent_ms - left[1] - THREADS_MS
 
@@ -159,7 +173,7 @@ def _heard(told: _Told, heard_by: _HeardBy) -> Iterator[int]:
     Heard: a run's first notification, after its registration; the answer to its unregistering.
     """
     for who, heard_ms in told.notified.items():
-        registered_ms = heard_by.registered(who)
+        registered_ms = heard_by.registered(who) if heard_by.is_told_by(told.brokers(who), who) else None
         if registered_ms is not None:
             yield heard_ms - registered_ms
     for who, heard_ms in told.finished.items():
@@ -182,7 +196,7 @@ def wrong_clocks(facts: Iterable[Fact]) -> dict[str, ClockOffset]:
     brokers: list[Fact] = []
     by_log: dict[str, list[Fact]] = {}
     for fact in facts:
-        if isinstance(fact, ClientFact):
+        if isinstance(fact, ClientFact) or (isinstance(fact, RouteSeen) and fact.client_id is not None):
             by_log.setdefault(fact.source, []).append(fact)
         elif isinstance(fact, _BROKERS):
             brokers.append(fact)
