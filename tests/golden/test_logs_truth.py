@@ -18,6 +18,7 @@ from rebalance.facts import (
 )
 from rebalance.model.message_queue import MessageQueue
 from rebalance.readers.logs import LogSummary
+from tests.support.ownership_judge import GroupQueue
 from tests.support.rebalance_sessions import java_sessions, sessions, truth_runs, wire_facts
 from tests.support.session_logs import log_facts, zone_of
 
@@ -74,23 +75,24 @@ def test_every_first_heartbeat_is_a_connection_in_the_log(session: Path) -> None
 
 @sessions
 def test_lock_lines_are_the_answers_the_broker_gave(session: Path) -> None:
-    granted: dict[MessageQueue, list[tuple[int, int, str]]] = {}
+    granted: dict[GroupQueue, list[tuple[int, int, str]]] = {}
     for fact in log_facts(session):
         if isinstance(fact, QueueLockDecided) and fact.decision in ("locked", "taken_over"):
             when = fact.at_ms - fact.early_ms, fact.at_ms + fact.late_ms
-            granted.setdefault(fact.queue, []).append((*when, fact.client_id))
-    holder: dict[MessageQueue, str | None] = {}
+            granted.setdefault((fact.group, fact.queue), []).append((*when, fact.client_id))
+    holder: dict[GroupQueue, str | None] = {}
     changes = 0
     for answer in wire_facts(session):
         if isinstance(answer, LockBatchAnswered):
             for queue in answer.granted or ():
-                if holder.get(queue) != answer.client_id:
+                locked = answer.group, queue
+                if holder.get(locked) != answer.client_id:
                     asked_ms = answer.asked_at_ms or answer.at_ms
                     assert any(
                         begin - 50 <= answer.at_ms and asked_ms <= end + 50 and client_id == answer.client_id
-                        for begin, end, client_id in granted[queue]
+                        for begin, end, client_id in granted[locked]
                     )
-                    holder[queue] = answer.client_id
+                    holder[locked] = answer.client_id
                     changes += 1
     assert changes <= sum(map(len, granted.values()))
     assert changes or not granted

@@ -27,8 +27,13 @@ java_sessions = pytest.mark.parametrize("session", JAVA_SESSIONS, ids=lambda pat
 
 
 def certain_share(session: Path, source: str) -> float:
-    """How much of the answers has to be certain. A Go client does not unregister: on the wire its end is known when its
-    connection is missed."""
+    """How much of the answers has to be certain.
+
+    A Go client does not unregister: on the wire its end is known when its connection is missed. Of brokers and clients
+    that are killed time and again nothing says until when they lived.
+    """
+    if "-killed" in session.name:
+        return 0.7
     return 0.7 if source == "wire" and "-go-" in session.name else 0.9
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from rebalance.facts import Fact
 from rebalance.readers.logs import LogSummary, facts_from_log
+from tests.support.rebalance_sessions import scenario
 
 LOGS = (
     "rocketmq_client.log",
@@ -27,7 +31,14 @@ def log_paths(session: Path) -> Iterator[Path]:
 
 def zone_of(session: Path) -> int:
     """The time zone of every JVM of a session, in milliseconds ahead of UTC, as its README says."""
-    return 8 * 3_600_000 if "JVM time zone of every process: GMT+8" in (session / "README.md").read_text("utf-8") else 0
+    named = re.search(
+        "JVM time zone of every process: ([A-Za-z_/+0-9]+[A-Za-z0-9])", (session / "README.md").read_text("utf-8")
+    )
+    assert named is not None, session
+    zone = ZoneInfo("Asia/Shanghai" if named[1] == "GMT+8" else named[1])
+    offset = datetime.fromtimestamp(scenario(session)[0]["ts"] / 1_000, zone).utcoffset()
+    assert offset is not None
+    return offset // timedelta(milliseconds=1)
 
 
 def log_facts(
