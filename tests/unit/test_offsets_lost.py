@@ -7,7 +7,7 @@ from pathlib import Path
 from parsers.damage.errors import Damage
 from pipelines.answers.offsets.event import SavedTable
 from pipelines.answers.offsets.events import events_of, offset_events
-from pipelines.answers.offsets.record import OffsetRecord
+from pipelines.answers.offsets.record import OffsetRecord, Presence
 from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.query.move_kind import MoveKind
 from tests.support.build_store import FIRST_MS, StoreBuilder
@@ -68,3 +68,19 @@ def test_a_busy_broker_takes_seconds_to_carry_a_reset_out(tmp_path: Path) -> Non
     )
     moved = [(event.kind, event.after, event.by) for event in offset_events(offset_record(tmp_path), [])]
     assert moved == [(MoveKind.RESET, 34, "10.0.0.1:4000"), (MoveKind.RESET_REFUSED, None, "10.0.0.1:4000")]
+
+
+def test_an_offset_stands_since_its_consumers_went(tmp_path: Path) -> None:
+    """The last of them left two seconds after the table that holds it first."""
+    builder = StoreBuilder(tmp_path / "store")
+    for _ in range(4):
+        builder.put("T")
+    store = opened(builder.finish(), "4.9.7")
+    since_ms, until_ms = FIRST_MS + 60_000, FIRST_MS + 180_000
+    tables = [OffsetsAt(at_ms, {("G", "T"): {0: 2}}) for at_ms in (since_ms, until_ms)]
+    gone = OffsetRecord(covered=[(FIRST_MS, until_ms - 9_000)], presence={"G": Presence(nobody_ms=[since_ms + 2_000])})
+    stale = OffsetRecord(covered=[(FIRST_MS, since_ms + 9_000)], presence=gone.presence)
+    for record, cause in ((gone, "no consumer of the group was connected since"), (stale, "not told")):
+        lost = list[Damage]()
+        [stalled] = events_of(*store, record, tables, damage=lost.append)
+        assert (stalled.kind, stalled.cause.startswith(cause)) == (MoveKind.STALLED, True)

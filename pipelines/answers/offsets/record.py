@@ -12,6 +12,7 @@ from parsers.config.groups import SYSTEM_GROUP_PREFIX
 from pipelines.answers.offsets.in_time import InTime, Span
 from rebalance.readers.logs.facts.offset_lines import LineKind, OffsetLine
 from recovery.lives.config_states import Subject
+from recovery.lives.group_life import QUIET_MS
 from recovery.lives.story import LifeEvent
 
 GroupQueueKey = tuple[str, str, int]
@@ -194,6 +195,17 @@ class OffsetRecord:
                 commits.sort()
         for presence in self.presence.values():
             presence.changes.sort(key=_change_ms)
+
+    def offline_since(self, group: str, until_ms: int) -> int | None:
+        """Since when no consumer of a group was connected, up to an instant or to the end of a log shortly before it.
+
+        None where somebody was, or no log tells.
+        """
+        logged_ms = max((min(end, until_ms) for begin, end in self.covered if begin <= until_ms), default=0)
+        if logged_ms + QUIET_MS < until_ms or group.startswith(SYSTEM_GROUP_PREFIX):
+            return None
+        spans = self.presence.get(group, Presence()).absences(self.boots, logged_ms)
+        return next((begin for begin, end in spans if begin <= logged_ms <= end), None)
 
     def was_offline_within(self, group: str, from_ms: int, until_ms: int) -> bool:
         """Whether a broker's log shows an instant between two others at which no consumer of a group was connected."""

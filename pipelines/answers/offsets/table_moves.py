@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from parsers.values.utc import utc_text
 from pipelines.answers.offsets.corrections import BEYOND_END
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, SavedTable, differences, key_of
@@ -219,15 +220,19 @@ class TableMoves:
             return
         near = self._pulls.touching(key, begin, end_ms)
         pulls = [each for each in near if begin <= each.line.at_ms <= end_ms]
-        offline = self.record.is_offline(key[0], begin, end_ms)
+        offline_ms = self.record.offline_since(key[0], end_ms)
         cause = (
             f"pulls went on to {max(each.line.after or 0 for each in pulls)}: the message at {offset} is not finished"
             if pulls
-            else "no consumer of the group was connected"
-            if offline
             else "not told"
+            if offline_ms is None
+            else "no consumer of the group was connected"
+            if offline_ms <= begin
+            else f"no consumer of the group was connected since {utc_text(offline_ms)}"
         )
-        reason = None if pulls or offline else "no line shows whether a consumer owned the queue and pulled"
+        reason = (
+            None if pulls or offline_ms is not None else "no line shows whether a consumer owned the queue and pulled"
+        )
         yield OffsetEvent(
             *key,
             MoveKind.STALLED,
