@@ -73,9 +73,9 @@ def find_recordings(
         TooManyFiles: a folder holds more files than one command looks at.
     """
     asked = list(given)
-    for place in asked:
-        place.stat()
-    paths = [path for place in asked for path in files_below(place, problem)]
+    for one in asked:
+        one.stat()
+    paths = [path for one in asked for path in files_below(one, problem)]
     captures: list[tuple[Kind, Path]] = [(kind, path) for path in paths if (kind := kind_of_lines(path)) is not None]
     captures += [("pcap", path) for path in paths if is_pcap(path)]
     logs: dict[tuple[Path, str], list[Path]] = {}
