@@ -6,6 +6,7 @@ With arguments only pytest runs, in one process, and they go to it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,19 +33,25 @@ def main(arguments: list[str]) -> int:
     failed = [] if arguments else failed_checks()
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
-    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)], cwd=ROOT, check=False)
+    command = [sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)]
+    tests = subprocess.run(command, cwd=ROOT, env=keeping_bytecode(), check=False)
     return tests.returncode or int(bool(failed))
 
 
 def failed_checks() -> list[str]:
     """Names of the checks that found something. Kernels are compiled meanwhile, which takes about as long."""
     failed = []
-    with subprocess.Popen([sys.executable, "-m", "tests.support.kernels"], cwd=ROOT):
+    with subprocess.Popen([sys.executable, "-m", "tests.support.kernels"], cwd=ROOT, env=keeping_bytecode()):
         for name, command in CHECKS:
             print(f"== {name}", flush=True)
             if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
                 failed.append(name)
     return failed
+
+
+def keeping_bytecode() -> dict[str, str]:
+    """The environment, but Python keeps what it compiled: the tests start hundreds of processes of the same modules."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 if __name__ == "__main__":

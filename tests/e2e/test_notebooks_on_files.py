@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbclient.exceptions import CellExecutionError
 
 import rocketlens as rl
 from parsers.store.store import open_store
@@ -215,6 +214,8 @@ def test_one_night_one_page() -> None:
 def test_bundled_evidence_is_not_shown_as_ones_own(
     name: str, given: str, wanted: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    from nbclient.exceptions import CellExecutionError  # here, as in run_notebook: it takes two seconds
+
     monkeypatch.setenv(given, str(tmp_path))
     with pytest.raises(CellExecutionError, match=f"{wanted} is not"):
         run_notebook(name)

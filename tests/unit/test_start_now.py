@@ -9,7 +9,7 @@ import pytest
 from parsers.store.store import NotAStore
 from pipelines.notebook.retention_plot import retention_plot
 from pipelines.notebook.show import show
-from pipelines.notebook.start_now import outlook, start_now
+from pipelines.notebook.start_now import StartNow, outlook, start_now
 from pipelines.report.sections.forecast import forecast_section, loss_section, retention_section
 from recovery.knowledge.knowledge import Said
 from recovery.rules.versions import BrokerVersion
@@ -18,14 +18,8 @@ from tests.support.recovery_cases import golden_cases
 CASES = golden_cases()
 
 
-def said_of(version: str | None) -> Said:
-    return Said(None if version is None else BrokerVersion.parse(version))
-
-
-def texts(root: Path, version: str | None) -> str:
-    """Everything that the notebook shows of a store."""
-    said = said_of(version)
-    start = start_now(root, said)
+def texts(root: Path, said: Said, start: StartNow) -> str:
+    """Everything that the notebook shows of a store and its start."""
     document = start.document
     ahead = outlook(root, said, pytest.fail)
     sections = [forecast_section(start.facts), loss_section(document), retention_section(ahead.facts)]
@@ -39,11 +33,12 @@ def test_a_store_of_every_class_of_damage_can_be_shown(name: str) -> None:
     case = CASES.case(name)
     with CASES.built(case) as root:
         try:
-            start = start_now(root, said_of(case["version"]))
+            said = Said(BrokerVersion.parse(case["version"]))
+            start = start_now(root, said)
         except NotAStore:
             assert case["base"] == "empty" or not (root / "commitlog").is_dir()
             return
-        assert f"{case['version']}" in texts(root, case["version"])
+        assert f"{case['version']}" in texts(root, said, start)
         lost = start.lost_by_queue().rows
         assert sum(row["count"] for row in lost) == sum(start.told.outcome.lost.values())
         ways = start.ways().rows
@@ -56,8 +51,9 @@ def test_a_store_of_every_class_of_damage_can_be_shown(name: str) -> None:
 
 def test_a_store_without_a_log(tmp_path: Path) -> None:
     (tmp_path / "abort").touch()
-    assert "Nothing would be lost" in texts(tmp_path, None)
-    assert start_now(tmp_path).breaks_at is None
+    start = start_now(tmp_path)
+    assert "Nothing would be lost" in texts(tmp_path, Said(), start)
+    assert start.breaks_at is None
 
 
 def test_settings_by_their_own_names(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from tests.fuzz.commands.inputs import Input, files_of
+from tests.fuzz.commands.inputs import Input
 from tests.support.cli import Called, call
 
 ENDINGS = {0, 1, 2, 3, 4}
@@ -105,12 +105,11 @@ def asked(given: Input, command: tuple[str, ...], out: Path) -> Called:
     Raises:
         Fault: an ending that is none of ours, words of Python's, or too much time.
     """
-    files, inside = files_of(given.folder), files_of(given.place)
     words = {
         "place": given.place,
         "out": out,
-        "file": given.chance.choice(files) if files else given.place / "none",
-        "inside": given.chance.choice(inside) if inside else given.place / "none",
+        "file": given.chance.choice(given.files) if given.files else given.place / "none",
+        "inside": given.chance.choice(given.inside) if given.inside else given.place / "none",
         "conf": given.folder / "broker.conf",
         "number": given.chance.randrange(1 << given.chance.randrange(1, 40)),
         "percent": given.chance.randrange(101),

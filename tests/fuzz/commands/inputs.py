@@ -6,6 +6,7 @@ import gzip
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -45,6 +46,16 @@ class Input:
     @property
     def place(self) -> Path:
         return self.folder / ("store" if self.base.is_store else "recordings")
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """All of the input; every command leaves them as they are."""
+        return files_of(self.folder)
+
+    @cached_property
+    def inside(self) -> list[Path]:
+        """Those of the files that are in the place asked of."""
+        return files_of(self.place)
 
 
 def make_input(folder: Path, seed: str) -> Input:
