@@ -59,6 +59,7 @@ class BrokerMemory:
         compacted: the copies of compacted topics.
         confirm_offset: CommitLog's field; -1 before anything sets it.
         flushed_where: how far the log counts as flushed.
+        committed_offset: how far a DLedger node notes its log as committed.
         next_offsets: `topicQueueTable`, next queue offset by "topic-queue".
         log_ends_because: what is wrong with the record that ends the log.
         log_end_passed_by: the setting without which the log would not end there.
@@ -88,6 +89,7 @@ class BrokerMemory:
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1
     flushed_where: int = 0
+    committed_offset: int = 0
     next_offsets: dict[str, int] = field(default_factory=dict)
     dispatched: DispatchLog = field(default_factory=DispatchLog)
     reasons: list[Reason] = field(default_factory=list)
@@ -104,7 +106,10 @@ class BrokerMemory:
         self.reasons.append(Reason(rule, source, evidence))
 
     def confirmed_offset(self) -> int:
-        """`CommitLog#getConfirmOffset`: how far readers and dispatch may go."""
+        """`CommitLog#getConfirmOffset`: how far readers and dispatch may go; of a DLedger log what it commits when no
+        other node has a say. DLedgerCommitLog#getConfirmOffset."""
+        if self.evidence.log_is_dledgers:
+            return self.commitlog.max_offset
         replicated = self.settings.duplication_enable or self.settings.enable_controller_mode
         if replicated or not self.version.dispatches_confirmed_only:
             return self.confirm_offset
@@ -119,9 +124,8 @@ class BrokerMemory:
 
     @property
     def queues_are_known(self) -> bool:
-        """Whether the queues are as load() leaves them: what it dispatches from a DLedger log is not played."""
-        dispatches = self.evidence.abort and self.version.dispatches_dledger_after_crash
-        return not (self.evidence.log_is_dledgers and dispatches)
+        """Whether the queues are as load() leaves them: of a DLedger log no database is cut, and none is filled."""
+        return not (self.evidence.log_is_dledgers and self.database is not None)
 
     @property
     def every_queue(self) -> Mapping[QueueKey, Queue | DatabaseQueue]:

@@ -20,24 +20,30 @@ Longs = npt.NDArray[np.int64]
 
 
 @cached_njit(nogil=True)
-def walk_valid(data: Bytes, at: int, v2: bool, crc: bool, split_values: bool, positions: Longs) -> tuple[int, int]:
+def walk_valid(
+    data: Bytes, at: int, v2: bool, crc: bool, split_values: bool, positions: Longs, before: int = 0
+) -> tuple[int, int]:
     """How many records from byte `at` on are valid one after another, filling `positions`, and the byte after them.
 
-    Stops early at a record that only the readable form can judge: inner-batch numbers, odd properties.
+    Stops early at a record that only the readable form can judge: inner-batch numbers, odd properties, a header that is
+    no entry's. `before`: bytes of the header before each record, 0 without one.
     """
     span = np.empty(SPANS, np.int64)
     count = 0
     while count < len(positions):
-        size, body_at, body_size, _, _, properties_at, properties_size = shape_of(data, at)
-        if size == 0 or (load_int(data, at + AT_MAGIC) == MAGIC_V2 and not v2):
+        record = at + before
+        size, body_at, body_size, _, _, properties_at, properties_size = shape_of(data, record)
+        if size == 0 or (before > 0 and (load_int(data, at) < 0 or load_int(data, at + AT_MAGIC) < 0)):
             break
-        if crc and body_size > 0 and not body_crc_ok(data, body_at, body_size, load_int(data, at + AT_BODY_CRC)):
+        if load_int(data, record + AT_MAGIC) == MAGIC_V2 and not v2:
+            break
+        if crc and body_size > 0 and not body_crc_ok(data, body_at, body_size, load_int(data, record + AT_BODY_CRC)):
             break
         if not find_spans(data, properties_at, properties_at + properties_size, split_values, span):
             break
         if span[2 * INNER_NUM] >= 0 and span[2 * INNER_BASE] >= 0:
             break
-        positions[count] = at
+        positions[count] = record
         count += 1
-        at += size
+        at = record + size
     return count, at

@@ -126,6 +126,7 @@ class Evidence:
         index_obstructed: something stands in the place of the folder `index/`, so that no file can be made in it.
         config: what lies in config/, by name; None where there is no such folder.
         dledger, dledger_index: files of a DLedger node's log, and of the index of its entries.
+        dledger_checkpoint: what the node notes of its log, None without such a file.
         compacted: the copies of compacted topics.
         other: folders that hold something this room does not replay, with the reason.
         batch_topics: topics with a folder of BatchCQ queues.
@@ -149,6 +150,7 @@ class Evidence:
     ext_queues: Mapping[QueueKey, tuple[Entry, ...]] = field(default_factory=dict)
     dledger: tuple[Entry, ...] = ()
     dledger_index: tuple[Entry, ...] = ()
+    dledger_checkpoint: bytes | None = None
     config: Mapping[str, Entry] | None = None
     compacted: tuple[CompactedFiles, ...] = ()
     other: Mapping[str, str] = field(default_factory=dict)
@@ -198,6 +200,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         index=tuple(_in_java_order(_entries(root / "index"))),
         dledger=_log_files(folders.dledger or ([node / DATA_FOLDER] if node else [])),
         dledger_index=tuple(_in_java_order(_entries(node / "index"))) if node else (),
+        dledger_checkpoint=_read_small(node / "checkpoint") if node else None,
         config=config_entries(root),
         compacted=tuple(_compacted(root / "compaction")),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}

@@ -19,24 +19,28 @@ WORTH_A_RUN = 1 << 10
 
 @dataclass(slots=True)
 class RecordRuns:
-    """Takes runs under one set of rules. `possible` is False where each record has to be asked the readable check."""
+    """Takes runs under one set of rules. `possible` is False where each record has to be asked the readable check.
+
+    `before`: bytes of a DLedger entry's header before each record, 0 in another log.
+    """
 
     rules: DispatchRules
     possible: bool
+    before: int = 0
     scanner: LogScanner = field(init=False)
 
     def __post_init__(self) -> None:
         self.scanner = LogScanner(self.rules)
 
     @classmethod
-    def under(cls, rules: DispatchRules, settings: StoreSettings) -> RecordRuns:
+    def under(cls, rules: DispatchRules, settings: StoreSettings, before: int = 0) -> RecordRuns:
         asked_more = (
             settings.duplication_enable
             or settings.force_verify_prop_crc
             or settings.check_commit_log_offset_on_recover
             or settings.enable_controller_mode
         )
-        return cls(rules, possible=not asked_more)
+        return cls(rules, not asked_more, before)
 
     def take(self, readable: memoryview, at: int, *, crc: bool) -> ScanBatch | None:
         """The plainly valid records from byte `at` on, None where the readable check has to look at the first one."""
@@ -45,7 +49,13 @@ class RecordRuns:
         data, positions = np.frombuffer(readable, np.uint8), np.empty(RECORDS_PER_RUN, np.int64)
         version = self.rules.version
         count, _ = walk_valid(
-            data, at, version.reads_v2_messages, crc, not version.keeps_property_values_with_separators, positions
+            data,
+            at,
+            version.reads_v2_messages,
+            crc,
+            not version.keeps_property_values_with_separators,
+            positions,
+            self.before,
         )
         if not count:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from parsers.store.places import name_below
 from recovery.config.start import config_start_of
 from recovery.forecast.config_repairs import copy_first
 from recovery.forecast.given_up import given_up
@@ -64,7 +65,7 @@ def advise(
     if config_first is not None:
         yield Advice(config_first, None)
     if outcome.readable_messages:
-        yield Advice(_copy_first(outcome), None)
+        yield Advice(_copy_first(played, outcome), None)
     for repair in (*unit_repairs(played, lower), *repairs(played, outcome)):
         advice, then = _played(repair, played, lives)
         withheld |= then.brought_back > outcome.brought_back
@@ -77,14 +78,16 @@ def advise(
         yield Advice(REBUILT_INDEX, None)
 
 
-def _copy_first(outcome: Outcome) -> Repair:
+def _copy_first(played: Restart, outcome: Outcome) -> Repair:
+    store = played.memory.evidence
+    folder = name_below(store.root, store.dledger[0].path.parent) if store.log_is_dledgers else "commitlog"
     lost, readable = outcome.lost_messages, outcome.readable_messages
     which = "the messages" if readable == lost else f"{readable} of the {lost} messages"
     return Repair(
-        do=f"copy commitlog/ before the start: {which} listed as lost can be read from the copy with `dump commitlog`",
+        do=f"copy {folder}/ before the start: {which} listed as lost can be read from the copy with `dump commitlog`",
         evidence="their records are in the files now, and the start gives their bytes up",
         costs="disk space",
-        files=("commitlog",),
+        files=(folder,),
     )
 
 

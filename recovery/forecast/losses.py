@@ -37,6 +37,7 @@ NONE: Longs = np.empty(0, np.int64)
 QUEUED = "its queue had a unit for it"
 NEVER_QUEUED = "no queue had a unit for it: never dispatched, or left from an earlier truncation"
 REFUSED = "it is dispatched again and refused: its queue counts it as already there, or is further on"
+DROPPED = "its unit is dropped: after a crash the queues are cut where the broker takes the DLedger log to end"
 INDEX_FILE_DELETED = "the index file with its keys is deleted, and it lies before the file that is dispatched again"
 NEVER_INDEXED = "no index file holds its keys, and it is not dispatched again"
 
@@ -76,12 +77,12 @@ def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
     """Every loss: messages after the log's new end first, then what the remaining messages lack, in log order.
 
     Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
-    No loss is listed for a DLedger store or for a start that is not played to its end, and no missing unit for a
-    BatchCQ topic or for a queue in a database whose end is open; `unknowns` says so instead.
+    No loss is listed for a DLedger node among others or for a start that is not played to its end, and no missing unit
+    for a BatchCQ topic or for a queue in a database whose end is open; `unknowns` says so instead.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
-    if not played.started or played.not_played or played.memory.evidence.log_is_dledgers:
+    if not played.started or played.not_played or played.is_left_to_others:
         return
     yield from _beyond_the_end(played, lives)
     yield from _not_in_queue_or_index(played, lives)
@@ -128,16 +129,18 @@ def _records_behind(played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
 
 def _requests_from(file: LogFile, start: int, played: Restart) -> Iterator[tuple[DispatchRequest, int]]:
     """The messages of a file from byte `start` on, and their physical offsets."""
-    for run in runs_of(file.entry, file.base_offset):
+    for run in runs_of(file.entry, file.base_offset, is_dledgers=played.memory.evidence.log_is_dledgers):
         for at in run.positions[run.positions >= start].tolist():
             message = decode_message(memoryview(run.data), at)  # type: ignore[arg-type]
             yield DispatchRequest.of(message, played.memory.rules), run.base_offset + at
 
 
-def runs_of(entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: None) -> Iterator[LogRun]:
+def runs_of(
+    entry: Entry | None, base_offset: int, gaps: GapSink = lambda gap: None, *, is_dledgers: bool = False
+) -> Iterator[LogRun]:
     """The messages of a log file as every reader finds them: damage is passed over, and what an earlier life left."""
     if entry is not None:
-        listed = StoreFile(entry.path, "commitlog", entry.size, 0, base_offset)
+        listed = StoreFile(entry.path, "dledger" if is_dledgers else "commitlog", entry.size, 0, base_offset)
         yield from runs_between(listed, 0, listed.size, gaps)
 
 
@@ -212,7 +215,7 @@ def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> 
 def _batches(file: LogFile, played: Restart) -> Iterator[ScanBatch]:
     """The messages of a file up to the log's end that this version reads."""
     memory = played.memory
-    for run in runs_of(file.entry, file.base_offset):
+    for run in runs_of(file.entry, file.base_offset, is_dledgers=memory.evidence.log_is_dledgers):
         chosen = run.positions[run.positions < file.wrote_position]
         if not memory.version.reads_v2_messages:
             chosen = chosen[run.data[chosen + RECORD_START.size - 1] != MAGIC_V2 & 0xFF]
@@ -250,13 +253,19 @@ def _without_unit(
             missing &= offsets >= lives().former_before((names[topic], queue_id))
         again = held(dispatched, offsets)
         for row in np.flatnonzero(missing).tolist():
-            why = REFUSED if again[row] else _why_not_dispatched(played)
+            why = _why_refused(played) if again[row] else _why_not_dispatched(played)
             queue_offset = int(units.queue_offset[rows[row]])
             yield Loss("queue_unit", names[topic], queue_id, queue_offset, int(offsets[row]), why)
 
 
+def _why_refused(played: Restart) -> str:
+    return DROPPED if played.memory.evidence.log_is_dledgers else REFUSED
+
+
 def _why_not_dispatched(played: Restart) -> str:
     memory = played.memory
+    if memory.evidence.log_is_dledgers and not memory.version.starts_dispatch_at_queue_maximum:
+        return "it lies before what is dispatched: a node begins where it notes its log as committed"
     if memory.evidence.abort:
         return "it lies before the file from which messages are dispatched again"
     if memory.version.redispatches_after_clean_exit:

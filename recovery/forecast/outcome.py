@@ -90,5 +90,5 @@ def outcome_of(played: Restart, counts: LossCounts, brought_back: int, renumbere
         brought_back=brought_back,
         renumbered=renumbered,
         readable_messages=counts.readable,
-        losses_are_known=not (memory.evidence.log_is_dledgers or played.not_played or memory.undecided_queues),
+        losses_are_known=not (played.is_left_to_others or played.not_played or memory.undecided_queues),
     )

@@ -98,12 +98,12 @@ class Renumbered:
 
 def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
     """The queues that go on with a lower number than they had in `before`; none of a start that is not played to its
-    end, of a DLedger's store and of queues in a database.
+    end, of a DLedger node among others and of queues in a database.
 
     Units of messages at or after the log's new end do not count: those messages are losses of their own.
     """
     memory = played.memory
-    told = played.started and not played.not_played and not memory.evidence.log_is_dledgers
+    told = played.started and not played.not_played and not played.is_left_to_others
     if not told or memory.database is not None:
         return
     after = {(row.topic, row.queue_id): row.next_queue_offset or 0 for row in queue_rows(memory)}

@@ -26,6 +26,9 @@ def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
         yield from config_repairs(played.config, played.memory.evidence)
     if played.memory.evidence.index_obstructed:
         yield _with_index_folder(played.memory.evidence)
+    if played.memory.evidence.log_is_dledgers:
+        yield from _of_node(played, outcome)
+        return
     if not outcome.starts:
         yield from _to_start(played)
         return
@@ -45,6 +48,19 @@ def _with_index_folder(store: Evidence) -> Repair:
         files=("index",),
         store=dataclasses.replace(store, index_obstructed=False),
     )
+
+
+def _of_node(played: Restart, outcome: Outcome) -> Iterator[Repair]:
+    """For a DLedger log, which DLedger itself recovers, whether the last exit counts as orderly or not."""
+    store = played.memory.evidence
+    if outcome.lost_units and store.abort and not store.abort_file.is_folder:
+        yield Repair(
+            "remove the file `abort` before the start",
+            "after a crash this version drops units of messages that it has; DLedger ends the log by its entries alone",
+            "nothing: the queues are cut to the log, and no index file is deleted",
+            files=("abort",),
+            store=dataclasses.replace(store, abort=False),
+        )
 
 
 def _to_start(played: Restart) -> Iterator[Repair]:

@@ -44,7 +44,7 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
         yield Unknown("the copies of compacted topics once the broker runs", why)
     for folder, why in memory.evidence.other.items():
         yield Unknown(f"what becomes of {folder}/", why)
-    if memory.evidence.log_is_dledgers and memory.version.has_dledger:
+    if played.is_left_to_others and memory.version.has_dledger:
         yield from _about_dledger(played)
     if not_listed:
         yield Unknown(f"{not_listed} more losses", "the list ends here; they are counted in `lost_counts`")
@@ -120,9 +120,8 @@ def _about_dledger(played: Restart) -> Iterator[Unknown]:
     yield Unknown("where dispatch goes on, and the queues after it", why)
     if not memory.queues_are_known:
         yield Unknown(
-            "the queues' ends after this unclean exit",
-            f"{memory.version} dispatches during load(), and compares the queues with a log offset that leaves out the "
-            "entries' headers: it may drop units of messages that are there",
+            "the queues' ends",
+            "they are in a database: what a DLedger node dispatches into it and takes out of it is not played",
         )
 
 

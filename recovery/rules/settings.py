@@ -79,6 +79,7 @@ class StoreSettings:
     broker_id: int = _setting("brokerId", 0)
     enable_controller_mode: bool = _setting("enableControllerMode", False, (5, 0, 0))
     enable_dleger_commit_log: bool = _setting("enableDLegerCommitLog", False, (4, 5, 0))
+    dleger_peers: str = _setting("dLegerPeers", "", (4, 5, 0))
     transient_store_pool_enable: bool = _setting("transientStorePoolEnable", False)
     store_type: str = _setting("storeType", "default", (5, 1, 4))
     config_manager_version: str = _setting("configManagerVersion", "v1", (5, 3, 2))
@@ -209,6 +210,11 @@ class StoreSettings:
     @property
     def flushes_synchronously(self) -> bool:
         return self.flush_disk_type == "SYNC_FLUSH"
+
+    @property
+    def is_alone_in_group(self) -> bool:
+        """The DLedger node has no others to ask. DLedgerConfig#getPeers: `n0-host:port;n1-host:port`."""
+        return self.dleger_peers.count("-") == 1
 
     @property
     def uses_rocksdb_queues(self) -> bool:

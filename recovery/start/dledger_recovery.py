@@ -1,9 +1,10 @@
-"""Where a DLedger node's log ends when it starts, before it meets the other replicas.
+"""Where a DLedger node's log and queues end when it starts, before it meets the other replicas.
 
 DLedger reads its own log, from the third-last file on or from an older one whose first entry is as the index says; what
-does not fit ends it. An index that disagrees is written anew. Then the queues are cut to the log, as ever.
+does not fit ends it. An index that disagrees is written anew. Then the queues are cut to the log; after a crash since
+5.2.0 its messages are dispatched before, and the queues are cut to where the broker takes its end to be.
 Source: dledger DLedgerMmapFileStore#recover, MmapFileList#load, #checkSelf @0.1, 0.2.3, 0.3.1.2;
-DLedgerCommitLog#recover @4.9.8, #dledgerRecoverNormally @5.3.3.
+DLedgerCommitLog#recover @4.9.8, #dledgerRecoverNormally, #dledgerRecoverAbnormally @5.3.3.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from parsers.dledger.index import EntryIndex
 from parsers.evidence.mapped import release_pages
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files
 from recovery.broker.memory import BrokerMemory
+from recovery.start.dledger_dispatch import NO_ENTRY, committed_offset, dispatch_after_crash, entry_index
 from recovery.start.dledger_kernel import BROKEN, NEXT_FILE, walk_entries
 
 FILES_READ = 3
-NO_ENTRY = -1
 EXITS = "DLedgerMmapFileStore#load, #recover (System.exit)"
 
 
@@ -32,19 +33,34 @@ def recover_dledger(memory: BrokerMemory) -> None:
     """
     files = _listed(memory)
     first = _first_file(memory, files)
-    end = _end_of(memory, files, first)
+    end, last_entry = _end_of(memory, files, first)
     if files[-1].base_offset - end > files[-1].size:
         raise LoadFailed("the log ends more than a file before its last file", EXITS, f"it ends at {end}")
     memory.commitlog.files += files
-    if memory.max_queued_offset() >= end:
-        for queue in memory.queues.values():
-            queue.truncate_to_log(end)
-        memory.because(
-            "units of messages at or beyond the log's end are dropped from every queue",
-            "DLedgerCommitLog#recover, ConsumeQueue#truncateDirtyLogicFiles",
-            f"the node's log ends at {end}",
-        )
     memory.commitlog.truncate_to(end)
+    memory.committed_offset = committed_offset(memory, last_entry)
+    queued = memory.max_queued_offset()
+    dispatches = memory.evidence.abort and memory.version.dispatches_dledger_after_crash and memory.queues_are_known
+    _cut_queues(memory, queued, end, dispatch_after_crash(memory) if dispatches else end)
+
+
+def _cut_queues(memory: BrokerMemory, queued: int, end: int, taken_for_end: int) -> None:
+    """`queued`: the queues' maximum before anything was dispatched."""
+    if queued < taken_for_end:
+        return
+    for queue in memory.queues.values():
+        queue.truncate_to_log(taken_for_end)
+    where = f"the node's log ends at {end}"
+    if taken_for_end == end:
+        source = "DLedgerCommitLog#recover, ConsumeQueue#truncateDirtyLogicFiles"
+        memory.because("units of messages at or beyond the log's end are dropped from every queue", source, where)
+        return
+    memory.because(
+        "after a crash the broker counts the messages of its last file without their entries' headers, and drops the "
+        "units of all behind the end that it comes to so; these messages are dispatched no more",
+        "DLedgerCommitLog#dledgerRecoverAbnormally",
+        f"{where}, the queues at {taken_for_end}",
+    )
 
 
 def _listed(memory: BrokerMemory) -> list[LogFile]:
@@ -66,8 +82,7 @@ def _listed(memory: BrokerMemory) -> list[LogFile]:
 
 def _first_file(memory: BrokerMemory, files: list[LogFile]) -> int:
     """The third-last file, or the newest before it whose first entry the index has as it is; else the first."""
-    indexed = memory.evidence.dledger_index
-    index = EntryIndex((entry.path, entry.number) for entry in indexed if entry.number is not None)
+    index = entry_index(memory)
     number = max(0, len(files) - FILES_READ)
     while number > 0 and not _is_indexed(files[number], index):
         number -= 1
@@ -91,7 +106,8 @@ def _is_indexed(file: LogFile, index: EntryIndex) -> bool:
     return same and header.entry_body_size + HEADER_SIZE == header.entry_size and unit["position"] == file.base_offset
 
 
-def _end_of(memory: BrokerMemory, files: list[LogFile], first: int) -> int:
+def _end_of(memory: BrokerMemory, files: list[LogFile], first: int) -> tuple[int, int]:
+    """Where the log ends, and the number of its last entry, NO_ENTRY without one."""
     last_index = last_term = NO_ENTRY
     end, at = files[first].base_offset, 0
     for file in files[first:]:
@@ -109,4 +125,4 @@ def _end_of(memory: BrokerMemory, files: list[LogFile], first: int) -> int:
         "DLedgerMmapFileStore#recover",
         memory.log_ends_because or f"the last entry is number {last_index} of term {last_term}; the log ends at {end}",
     )
-    return end
+    return end, last_index

@@ -6,6 +6,7 @@ Source: CommitLog#recoverNormally, #recoverAbnormally, #isMappedFileMatchedRecov
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from parsers.commitlog.record.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
 from parsers.damage.errors import TruncatedRecord
@@ -45,7 +46,7 @@ def first_file_after_crash(memory: BrokerMemory) -> int:
         number = _newest(memory, lambda file: _matches_by_place(memory, file), from_second=False)
         evidence = f"the database of queues notes {memory.database.dispatched_to}"
     else:
-        number = _newest(memory, lambda file: _matches_by_time(memory, file), from_second=False)
+        number = _newest(memory, lambda file: matches_by_time(memory, file.stored), from_second=False)
         evidence = f"oldest time in the checkpoint {_time_limit(memory)}"
     memory.because(
         "reading and dispatching starts at the newest file whose first record "
@@ -82,17 +83,33 @@ def _second_has(memory: BrokerMemory, file: LogFile) -> bool:
     return noted <= 0 or HEAD.unpack(file.stored)["physical_offset"] <= noted
 
 
-def _matches_by_time(memory: BrokerMemory, file: LogFile) -> bool:
-    """Only the magic code and the store time of the first record are looked at."""
-    try:
-        head = HEAD.unpack(file.stored)
-        if head["magic_code"] != MAGIC_V1 and not (head["magic_code"] == MAGIC_V2 and memory.version.reads_v2_messages):
-            return False
-        form = parts(head["magic_code"], head["sys_flag"])
-        stored_at = form.store_time.unpack(file.stored, form.head.size + form.born_host.size)["store_timestamp_ms"]
-    except TruncatedRecord:
+class FirstRecord(NamedTuple):
+    """What is looked at of the first record of a file."""
+
+    magic_code: int
+    physical_offset: int
+    store_timestamp_ms: int
+
+    @classmethod
+    def of(cls, stored: memoryview) -> FirstRecord | None:
+        """None where the bytes end before, or have no magic code of a message."""
+        try:
+            head = HEAD.unpack(stored)
+            if head["magic_code"] not in (MAGIC_V1, MAGIC_V2):
+                return None
+            form = parts(head["magic_code"], head["sys_flag"])
+            stored_at = form.store_time.unpack(stored, form.head.size + form.born_host.size)["store_timestamp_ms"]
+        except TruncatedRecord:
+            return None
+        return cls(head["magic_code"], head["physical_offset"], stored_at)
+
+
+def matches_by_time(memory: BrokerMemory, stored: memoryview) -> bool:
+    """Whether the checkpoint covers the record there: only its magic code and its store time are looked at."""
+    first = FirstRecord.of(stored)
+    if first is None or (first.magic_code == MAGIC_V2 and not memory.version.reads_v2_messages):
         return False
-    return stored_at != 0 and stored_at <= _time_limit(memory)
+    return first.store_timestamp_ms != 0 and first.store_timestamp_ms <= _time_limit(memory)
 
 
 def _matches_by_place(memory: BrokerMemory, file: LogFile) -> bool:
@@ -126,17 +143,23 @@ def _matches_by_record(memory: BrokerMemory, file: LogFile, dispatched: int, cle
         return False
     if any(request.physical_offset > noted for noted in memory.noted_of_messages()):
         return False
+    first = FirstRecord(MAGIC_V1, request.physical_offset, request.store_timestamp_ms)
+    return is_dispatched(memory, first, dispatched, clean_exit)
+
+
+def is_dispatched(memory: BrokerMemory, first: FirstRecord, dispatched: int, clean_exit: bool) -> bool:
+    """Whether queues and (with messageIndexSafe) index have it. ConsumeQueueStore#isMappedFileMatchedRecover."""
     stored, settings = memory.checkpoint, memory.settings
     if (
         settings.message_index_enable
         and settings.message_index_safe
-        and request.store_timestamp_ms > stored.index_msg_timestamp
+        and first.store_timestamp_ms > stored.index_msg_timestamp
     ):
         return False
     if clean_exit or memory.database is not None:
-        return request.physical_offset <= dispatched
+        return first.physical_offset <= dispatched
     if not memory.version.keeps_dispatched_offset:
-        return request.store_timestamp_ms <= stored.min_timestamp
+        return first.store_timestamp_ms <= stored.min_timestamp
     if dispatched <= 0:
-        return request.store_timestamp_ms <= stored.logics_msg_timestamp
-    return request.physical_offset <= dispatched
+        return first.store_timestamp_ms <= stored.logics_msg_timestamp
+    return first.physical_offset <= dispatched

@@ -54,7 +54,11 @@ class Redispatch:
             self._wait_and_correct()
             return
         at_end = memory.version.starts_dispatch_at_log_end and not memory.settings.duplication_enable
-        self._start_at(memory.commitlog.max_offset if at_end else memory.confirmed_offset())
+        of_node = memory.evidence.log_is_dledgers
+        confirmed = memory.committed_offset if of_node else memory.confirmed_offset()
+        self._start_at(memory.commitlog.max_offset if at_end else confirmed)
+        if of_node:  # it becomes the leader: DLedgerRoleChangeHandler#handle (recoverTopicQueueTable)
+            recover_offset_table(memory)
         if memory.version.may_recheck_dispatch_start and memory.settings.recheck_reput_offset_from_cq:
             self._start_at(self._queue_maximum())
             self._wait_and_correct()
@@ -134,12 +138,13 @@ class Redispatch:
             if checked.success and checked.request is None:
                 self.position += self.memory.commitlog.file_size - self.position % self.memory.commitlog.file_size
                 return True
+            size = checked.size + self.memory.runs.before
             if checked.request is not None:
                 self.memory.dispatch(checked.request, self.position)
-                self.position += checked.size
-                read_bytes += checked.size
+                self.position += size
+                read_bytes += size
             elif checked.size > 0:
-                self.position += checked.size
+                self.position += size
             else:
                 self._give_up(readable_bytes - read_bytes, checked)
                 return False
@@ -168,7 +173,8 @@ class Redispatch:
         return not self.memory.version.dispatches_confirmed_only or self.position < self._end
 
     def _beyond_end(self, checked: Checked) -> bool:
-        return self.memory.version.dispatches_confirmed_only and self.position + checked.size > self._end
+        size = checked.size + (self.memory.runs.before if checked.size > 0 else 0)
+        return self.memory.version.dispatches_confirmed_only and self.position + size > self._end
 
     def _give_up(self, bytes_left: int, checked: Checked) -> None:
         """A master goes on after the readable part of this file, a slave stays here for ever."""

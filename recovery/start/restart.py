@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from parsers.checkpoints.checkpoint import CHECKPOINT, decode_checkpoint
+from parsers.commitlog.dledger_headers.layout import HEADER_SIZE
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from recovery.broker.compaction import load_compaction
 from recovery.broker.consume_queue import Hang
+from recovery.broker.entry_check import EntryCheck
 from recovery.broker.index_service import IndexFileNotMade, IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files, why_left_out
 from recovery.broker.memory import BrokerMemory
@@ -52,7 +54,7 @@ class Restart:
         hang: load() or start() never returned, for this reason.
         start_error: what start() threw, after dispatch had begun.
         marked_as_running: start() came as far as making `abort`.
-        dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node.
+        dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node among others.
         config: what the broker made of config/; None where the store's classes are started without a broker.
         not_played: which parts of the start are not played, so that their outcome is open; where none is played,
             nothing else is stated.
@@ -82,6 +84,13 @@ class Restart:
     def started(self) -> bool:
         """load() was true and start() returned."""
         return self.loaded and self.start_error is None
+
+    @property
+    def is_left_to_others(self) -> bool:
+        """What a DLedger node does once it has started, its other nodes decide, or those that nobody told of; of one
+        with queues in a database it is not played."""
+        knows = self.memory.settings.is_alone_in_group and self.memory.queues_are_known
+        return self.memory.evidence.log_is_dledgers and not knows
 
     @property
     def dispatches(self) -> bool:
@@ -125,13 +134,13 @@ def memory_before_load(
     rules = DispatchRules.of(version, settings)
     if version.dispatches_before_delay_levels:
         rules = replace(rules, delay_levels=DelayLevels(()))
-    runs = RecordRuns.under(rules, settings)
+    runs = RecordRuns.under(rules, settings, HEADER_SIZE if evidence.log_is_dledgers else 0)
     runs.possible = runs.possible and not with_index_entries and not evidence.index_obstructed
     return BrokerMemory(
         evidence=evidence,
         version=version,
         settings=settings,
-        check=MessageCheck(version, settings, heap_bytes),
+        check=(EntryCheck if evidence.log_is_dledgers else MessageCheck)(version, settings, heap_bytes),
         rules=rules,
         commitlog=FileList(settings.mapped_file_size_commit_log),
         index=IndexFiles(index, rules, with_index_entries, evidence.index_obstructed),
@@ -167,8 +176,8 @@ def restart(
             raise refused
         _load(played)
         after_load(memory)
-        if _load_services(played) and not evidence.log_is_dledgers:
-            _start(played, Redispatch(memory, MessageCheck(version, settings, memory.check.heap_bytes)))
+        if _load_services(played) and not played.is_left_to_others:
+            _start(played, Redispatch(memory, type(memory.check)(version, settings, memory.check.heap_bytes)))
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)

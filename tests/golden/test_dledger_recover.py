@@ -46,19 +46,29 @@ def test_the_log_ends_where_dledger_ends_it(tmp_path: Path) -> None:
     assert asked >= 300
 
 
+@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
-def test_a_start_of_a_real_node(version: str) -> None:
+def test_a_start_of_a_real_node(version: str, alone: bool) -> None:
+    """Its dLegerPeers say that it is alone; where nobody gives them, others may have a say."""
     state = truth("4.9.7-dledger", "store_state.json")
-    settings = StoreSettings.from_config([pair for pair in state["settings"].items() if pair[0] in KNOWN])
+    settings = StoreSettings.from_config(
+        [pair for pair in state["settings"].items() if pair[0] in KNOWN and (alone or pair[0] != "dLegerPeers")]
+    )
     document = forecast_document(forecast(*opened(store_root("4.9.7-dledger"), version, settings)))
     assert document["load"] == {"ok": True, "error": None}
     assert document["commitlog"]["min_physical_offset"] == state["minPhy"]
     assert document["commitlog"]["max_physical_offset"] == state["maxPhyAfterShutdown"]
-    ends = {
-        topic: sum(row["max_queue_offset"] for row in document["before_dispatch"]["queues"] if row["topic"] == topic)
-        for topic in state["unitsByTopic"]
-    }
-    assert ends == state["unitsByTopic"]
+    for moment in ("before_dispatch", "after_dispatch") if alone else ("before_dispatch",):
+        rows = document[moment]["queues"]
+        ends = {
+            topic: sum(row["max_queue_offset"] for row in rows if row["topic"] == topic)
+            for topic in state["unitsByTopic"]
+        }
+        assert ends == state["unitsByTopic"]
+    if alone:
+        assert (document["dispatch_from"], document["redispatched_messages"]) == (state["maxPhyAfterShutdown"], 0)
+        assert (document["abort_after_shutdown"], document["losses_are_known"]) == (False, True)
+        return
     for name in ("dispatch_from", "redispatched_messages", "after_dispatch", "abort_after_shutdown"):
         assert document[name] is None
     assert "what is lost" in {unknown["what"] for unknown in document["unknown"]}

@@ -29,6 +29,7 @@ class DLedgerLog:
     file_size: int = 4096
     base_offset: int = 0
     first_index: int = 0
+    index_file_size: int = INDEX_FILE_SIZE
     headers: list[EntryHeader] = field(default_factory=list)
     end: int = field(init=False)
 
@@ -46,7 +47,7 @@ class DLedgerLog:
         header = new_header(message.total_size, entry_index=index, position=self.end, term=term)
         placed = replace(message, physical_offset=self.end + HEADER_SIZE)
         self._write("data", self.end, encode_header(header) + encode_message(placed), self.file_size)
-        self._write("index", index * ENTRY_INDEX_UNIT.size, index_unit(header), INDEX_FILE_SIZE)
+        self._write("index", index * ENTRY_INDEX_UNIT.size, index_unit(header), self.index_file_size)
         self.headers.append(header)
         self.end += size
         return placed

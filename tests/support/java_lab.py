@@ -22,6 +22,7 @@ from tests.support.fixtures import GOLDEN
 MAKE = GOLDEN / "make"
 WORK = Path(os.environ.get("LAB_TMP") or Path(tempfile.gettempdir()) / "rocketlens-lab")
 OPENED = ("java.lang", "java.nio", "java.util", "sun.nio.ch", "jdk.internal.ref", "java.io", "jdk.internal.misc")
+AT_ONCE = 3
 INSTALLED = bool(shutil.which("mvn") and shutil.which("javac"))
 ASKED = os.environ.get("ROCKETLENS_JAVA") == "1"
 
@@ -64,14 +65,16 @@ def _is_built(compiled: Path) -> bool:
     return compiled.exists() and compiled.stat().st_mtime >= newest
 
 
-def run_lab(version: str, *arguments: str, timeout_s: float = 600) -> int:
-    """Run the lab of one version; its exit code."""
-    return subprocess.run(
-        [*recovery_classes(version), *arguments], check=False, timeout=timeout_s, capture_output=True
-    ).returncode
+def run_lab(version: str, *arguments: str, timeout_s: float = 600, at_once: int = AT_ONCE) -> int:
+    """Run the lab of one version, so many stores at once; its exit code."""
+    java, *rest = recovery_classes(version)
+    command = [java, f"-Dpar={at_once}", *rest, *arguments]
+    return subprocess.run(command, check=False, timeout=timeout_s, capture_output=True).returncode
 
 
-def recover_all(stores: Mapping[Path, Mapping[str, object]], version: str) -> dict[Path, dict[str, Any]]:
+def recover_all(
+    stores: Mapping[Path, Mapping[str, object]], version: str, *, at_once: int = AT_ONCE
+) -> dict[Path, dict[str, Any]]:
     """`recover` for many stores (store root -> settings) in one Java process, a few at once.
 
     A store at which the process ended has no answer.
@@ -83,7 +86,7 @@ def recover_all(stores: Mapping[Path, Mapping[str, object]], version: str) -> di
             break
         todo = next(iter(left)).parent / "todo"
         todo.write_text("".join(_line(root, settings) for root, settings in left.items()))
-        run_lab(version, "recover", str(todo), timeout_s=60 + 45 * len(left))
+        run_lab(version, "recover", str(todo), timeout_s=60 + 45 * len(left), at_once=at_once)
         seen |= {root: json.loads(_answer(root).read_text()) for root in left if _answer(root).exists()}
         left = {root: settings for root, settings in left.items() if root not in seen}
     return seen

@@ -65,6 +65,7 @@ MADE = {
     "tests/golden/recovery/ext": "make/recovery: ext.py VERSION SEED COUNT",
     "tests/golden/recovery/rocksdb": "make/recovery: rocks.py VERSION",
     "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",
+    "tests/golden/recovery/dledger_starts.jsonl": "make/dledger: starts.py",
     "tests/golden/recovery/log_folders.jsonl": "make/recovery: Folders.java 7 150, of 4.9.8 and of 5.3.3",
 }
 SCENARIOS = {
