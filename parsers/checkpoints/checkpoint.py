@@ -77,11 +77,7 @@ def decode_checkpoint(buf: Buffer, *, version: Version | None = None) -> Checkpo
 
 
 def read_checkpoint(
-    file: StoreFile,
-    *,
-    version: Version | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    file: StoreFile, *, version: Version | None = None, on_damage: OnDamage = "raise", damage: DamageSink | None = None
 ) -> Checkpoint | None:
     """One checkpoint file; None when its fields cannot be read and on_damage="collect".
 

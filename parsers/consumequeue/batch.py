@@ -11,15 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
-from parsers.damage.errors import (
-    CorruptRecord,
-    DamageSink,
-    OnDamage,
-    StoreFormatError,
-    report,
-    reporting,
-    torn_end,
-)
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end

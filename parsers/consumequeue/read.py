@@ -12,15 +12,7 @@ import pyarrow as pa
 from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.damage.errors import (
-    CorruptRecord,
-    DamageSink,
-    OnDamage,
-    StoreFormatError,
-    report,
-    reporting,
-    torn_end,
-)
+from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end
@@ -79,10 +71,7 @@ def _file_batches(
     for at, run in spans(data, 0, end * CQ_UNIT.size, batch_units * CQ_UNIT.size):
         start = at // CQ_UNIT.size
         batch = units_to_batch(
-            run,
-            topic=file.topic or "",
-            queue_id=file.queue_id or 0,
-            first_queue_offset=first_queue_offset + start,
+            run, topic=file.topic or "", queue_id=file.queue_id or 0, first_queue_offset=first_queue_offset + start
         )
         if batch.num_rows < len(run) // CQ_UNIT.size:
             view = np.frombuffer(run, CQ_UNIT.dtype)

@@ -172,13 +172,7 @@ def select_for_keys(
 
 
 @cached_njit(nogil=True, _nrt=False)
-def decode_entries(
-    data: Bytes,
-    hash_slots: int,
-    first_no: int,
-    end_no: int,
-    columns: EntryColumns,
-) -> int:
+def decode_entries(data: Bytes, hash_slots: int, first_no: int, end_no: int, columns: EntryColumns) -> int:
     """Fill the columns from entries `first_no` to before `end_no`, leaving out impossible ones; returns the rows."""
     entry_no, key_hash, physical_offset, time_diff_s, prev_index_no, slot = columns
     row = 0

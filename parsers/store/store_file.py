@@ -71,12 +71,7 @@ def classify(root: Path, path: Path) -> StoreFile:
 def placed(found: StoreFile, place: Place) -> StoreFile:
     """The file as one that is what its place says."""
     return replace(
-        found,
-        kind=place.kind,
-        base_offset=place.base_offset,
-        topic=place.topic,
-        queue_id=place.queue_id,
-        why=place.why,
+        found, kind=place.kind, base_offset=place.base_offset, topic=place.topic, queue_id=place.queue_id, why=place.why
     )
 
 

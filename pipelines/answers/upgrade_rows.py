@@ -15,14 +15,7 @@ from parsers.store.store import Store
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.saved import offsets_of_store
 from recovery.forecast.forecast import forecast
-from recovery.forecast.upgrade import (
-    Change,
-    place_changes,
-    rule_changes,
-    setting_changes,
-    start_changes,
-    ways_back,
-)
+from recovery.forecast.upgrade import Change, place_changes, rule_changes, setting_changes, start_changes, ways_back
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.next_pull import NextPull, next_pull
 from recovery.scan.log_access import LogAccess

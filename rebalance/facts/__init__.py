@@ -48,15 +48,7 @@ from rebalance.facts.consumer import (
     RoundSkipped,
     SubscriptionVersionBumped,
 )
-from rebalance.facts.fact import (
-    NO_EVIDENCE,
-    Evidence,
-    Fact,
-    GroupFact,
-    LogBegins,
-    LogEnds,
-    UnreadRecord,
-)
+from rebalance.facts.fact import NO_EVIDENCE, Evidence, Fact, GroupFact, LogBegins, LogEnds, UnreadRecord
 from rebalance.facts.snapshot import (
     ConnectionsSeen,
     GroupConfigSeen,

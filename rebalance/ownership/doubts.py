@@ -111,10 +111,7 @@ def _uncounted(lives: Sequence[Life], queues: frozenset[MessageQueue]) -> Iterab
 
 
 def unnamed(
-    lives: Iterable[Life],
-    queues: Iterable[MessageQueue],
-    committed: Mapping[MessageQueue, int],
-    hole: tuple[int, int],
+    lives: Iterable[Life], queues: Iterable[MessageQueue], committed: Mapping[MessageQueue, int], hole: tuple[int, int]
 ) -> Iterator[Doubt]:
     """Queues that may have been taken in a hole (from, until; epoch ms) before anybody had committed them: nothing
     names them after it, until somebody does.

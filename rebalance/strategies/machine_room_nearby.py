@@ -9,14 +9,7 @@ from typing import TypeVar
 
 from parsers.values.java import utf16_order
 from rebalance.model.message_queue import MessageQueue
-from rebalance.strategies.base import (
-    ILLEGAL_ARGUMENT,
-    NULL_POINTER,
-    Strategy,
-    StrategyError,
-    check_arguments,
-    index_of,
-)
+from rebalance.strategies.base import ILLEGAL_ARGUMENT, NULL_POINTER, Strategy, StrategyError, check_arguments, index_of
 
 _Member = TypeVar("_Member")
 

@@ -34,10 +34,7 @@ class Segment:
 
 
 def segments_of(
-    lives: Sequence[Life],
-    holes: Sequence[Span],
-    down: Mapping[str, Sequence[Span]],
-    logs: LogSpans,
+    lives: Sequence[Life], holes: Sequence[Span], down: Mapping[str, Sequence[Span]], logs: LogSpans
 ) -> list[Segment]:
     """The parts of a group's record that its holes leave; the whole, if there is none.
 
@@ -144,10 +141,7 @@ def _versions_in(process: Process, span: Span) -> dict[str, list[HeardVersion]]:
 
 
 def whole(
-    segments: Sequence[Segment],
-    lives: Sequence[Life],
-    committed: Mapping[MessageQueue, int],
-    warm_up_ms: int,
+    segments: Sequence[Segment], lives: Sequence[Life], committed: Mapping[MessageQueue, int], warm_up_ms: int
 ) -> tuple[Sequence[Life], list[Tenure]]:
     """The whole lives and their tenures: those that a hole parts are one again, unless something speaks against it.
 
@@ -167,10 +161,7 @@ def whole(
 
 
 def _whole(
-    segments: Sequence[Segment],
-    lives: Iterable[Life],
-    committed: Mapping[MessageQueue, int],
-    warm_up_ms: int,
+    segments: Sequence[Segment], lives: Iterable[Life], committed: Mapping[MessageQueue, int], warm_up_ms: int
 ) -> list[Tenure]:
     whole = {life.key: life for life in lives}
     tenures: list[Tenure] = []

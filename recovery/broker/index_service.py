@@ -18,13 +18,7 @@ from recovery.broker.consume_queue import Hang
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import Entry
 from recovery.rebuild.index_writer import IndexFileWriter, IndexWriter
-from recovery.rules.dispatch import (
-    DispatchRequest,
-    DispatchRules,
-    InvalidForDispatch,
-    index_keys,
-    parse_number,
-)
+from recovery.rules.dispatch import DispatchRequest, DispatchRules, InvalidForDispatch, index_keys, parse_number
 from recovery.scan.kernel import ScanBatch
 
 Longs = npt.NDArray[np.int64]

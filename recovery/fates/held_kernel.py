@@ -164,13 +164,7 @@ def has_any(span: Longs, names: Longs) -> bool:
 
 @cached_njit(nogil=True, _nrt=False)
 def hold_records(
-    data: Bytes,
-    positions: Longs,
-    row: int,
-    topics: TopicArrays,
-    wanted: Wanted,
-    held: HeldColumns,
-    used: int,
+    data: Bytes, positions: Longs, row: int, topics: TopicArrays, wanted: Wanted, held: HeldColumns, used: int
 ) -> tuple[int, int, int, int]:
     """Fill `held` from row `used` on with the wanted records of `positions[row:]`.
 

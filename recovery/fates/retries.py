@@ -249,12 +249,7 @@ def _origin_rows(columns: HeldColumns, first: Longs, origins: Held) -> Longs:
 
 
 def _states(
-    held: Held,
-    last_kind: Codes,
-    last: Longs,
-    dead: Longs,
-    retry_topics: Mapping[int, RetryTopic],
-    offsets: Offsets,
+    held: Held, last_kind: Codes, last: Longs, dead: Longs, retry_topics: Mapping[int, RetryTopic], offsets: Offsets
 ) -> tuple[Codes, Codes]:
     """Where each chain stands, by its last copy and the group's offset on the queue of that; why where it is unknown.
 

@@ -103,11 +103,7 @@ class StoreQuery:
     def index_hits(self, question: KeyQuestion) -> list[IndexHit]:
         """The entries of index files behind `query_offsets`."""
         return self._index.find(
-            question.topic,
-            question.key,
-            max_num=question.max_num,
-            begin_ms=question.begin_ms,
-            end_ms=question.end_ms,
+            question.topic, question.key, max_num=question.max_num, begin_ms=question.begin_ms, end_ms=question.end_ms
         )
 
     def find_by_key(

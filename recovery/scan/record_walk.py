@@ -7,14 +7,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.compiled.kernel import ask_ahead
 from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, CRC_RIGHT, RECORD_CRC_WRONG, crc_verdict
-from parsers.commitlog.compiled.shape import (
-    AT_BODY_SIZE,
-    PROPERTIES_WIDTH,
-    TAIL_SIZE,
-    Shape,
-    own_offset,
-    shape_of,
-)
+from parsers.commitlog.compiled.shape import AT_BODY_SIZE, PROPERTIES_WIDTH, TAIL_SIZE, Shape, own_offset, shape_of
 from parsers.kernels.bigendian import load_int, load_short
 from parsers.kernels.numba_cache import cached_njit
 

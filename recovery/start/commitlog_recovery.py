@@ -147,10 +147,7 @@ def _read(memory: BrokerMemory, number: int, start: int, wanted: Chooser, clean_
         while run := memory.runs.take(walk.file.stored, walk.read_at, crc=settings.check_crc_on_recover):
             _advance(memory, walk, run, wanted)
         checked = memory.check.at(
-            walk.file.stored,
-            walk.read_at,
-            crc=settings.check_crc_on_recover,
-            duplication=settings.duplication_enable,
+            walk.file.stored, walk.read_at, crc=settings.check_crc_on_recover, duplication=settings.duplication_enable
         )
         walk.read_at = checked.read_to
         if checked.success and checked.size == 0:

@@ -21,15 +21,7 @@ from pipelines.lake.tables.lag import LAG
 from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
-from recovery.fates.pops import (
-    PASSED,
-    POP_STATES,
-    REVIVED,
-    UNKNOWN,
-    UNMATCHED,
-    StorePops,
-    pops,
-)
+from recovery.fates.pops import PASSED, POP_STATES, REVIVED, UNKNOWN, UNMATCHED, StorePops, pops
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import WAITS_FOR
 from recovery.fates.revive_queues import revive_queues, skips_revival

@@ -59,13 +59,7 @@ def verify(
 
 
 def _verified(
-    run: Run,
-    store: Path,
-    broker: BrokerOptions,
-    logs: TopicLogsOption,
-    *,
-    deep: bool,
-    explained: bool,
+    run: Run, store: Path, broker: BrokerOptions, logs: TopicLogsOption, *, deep: bool, explained: bool
 ) -> list[dict[str, Any]]:
     """The rows that were found; they, or what is explained, are emitted."""
     import pyarrow as pa

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from pipelines.lake.tables.ownership import (
-    ASSIGNMENT_DIVERGENCE,
-    ASSIGNMENTS,
-    OWNERSHIP_ANOMALIES,
-    OWNERSHIP_INTERVALS,
-)
+from pipelines.lake.tables.ownership import ASSIGNMENT_DIVERGENCE, ASSIGNMENTS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
 from pipelines.lake.tables.table import Table
 
 BRIEF = (

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from pipelines.cli.frame.asked.options import (
-    STORE_FILES,
-    BrokerOptions,
-    QueueOptions,
-    StoreArgument,
-)
+from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.run import Run
@@ -20,12 +15,7 @@ def register(app: typer.Typer) -> None:
     command(app, "queues", panel=STORE_FILES)(queues)
 
 
-def queues(
-    run: Run,
-    store: StoreArgument,
-    wanted: QueueOptions,
-    broker: BrokerOptions,
-) -> None:
+def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerOptions) -> None:
     """Per topic and queue: offsets, messages, files.
 
     Offsets are those that the broker answers once it is started. Until its cleaner has run, the minimum of a queue

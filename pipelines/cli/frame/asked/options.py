@@ -42,11 +42,7 @@ FormatOption = Annotated[
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--out",
-        readable=False,
-        metavar="FILE",
-        help="Write there instead of standard output.",
-        rich_help_panel=PANEL,
+        "--out", readable=False, metavar="FILE", help="Write there instead of standard output.", rich_help_panel=PANEL
     ),
 ]
 ColumnsOption = Annotated[

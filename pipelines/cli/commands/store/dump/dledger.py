@@ -62,11 +62,7 @@ def _files(run: Run, source: Path, broker: BrokerOptions, kind: FileKind) -> lis
 
 
 def _emit(
-    run: Run,
-    source: Path,
-    files: list[StoreFile],
-    columns: pa.Schema,
-    read: Callable[..., Iterator[pa.RecordBatch]],
+    run: Run, source: Path, files: list[StoreFile], columns: pa.Schema, read: Callable[..., Iterator[pa.RecordBatch]]
 ) -> None:
     import pyarrow as pa
 

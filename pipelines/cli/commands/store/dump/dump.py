@@ -52,12 +52,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(dump, name="dump", rich_help_panel=STORE_FILES)
 
 
-def consumequeue(
-    run: Run,
-    source: StoreOrFile,
-    wanted: QueueOptions,
-    broker: BrokerOptions,
-) -> None:
+def consumequeue(run: Run, source: StoreOrFile, wanted: QueueOptions, broker: BrokerOptions) -> None:
     """Units of ConsumeQueues, in files or in RocksDB: which message is where.
 
     Example: `rocketlens dump consumequeue /data/store --topic Orders --queue 0`
