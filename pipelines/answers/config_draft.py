@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pipelines.recordings.kinds import BROKER_STEMS, CLIENT_STEMS, log_stem
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
+from recovery.knowledge.setting_signs import HALVES_SETTING, INDEX_SETTING
 from recovery.knowledge.signs import Inferred
 from recovery.rules.settings import broker_conf_pairs
 
@@ -101,8 +102,13 @@ def _drafted(root: Path, taken: set[str], *, is_alone: bool) -> DraftedBroker:
         logs=_folder_with_logs(root, BROKER_STEMS) if is_alone else None,
         client_logs=_folder_with_logs(root, CLIENT_STEMS),
         facts=known.facts,
-        doubts=(*doubts, *said.ignored),
+        doubts=(*doubts, *said.ignored, *(f"{f.what} = {f.value}: {f.why}" for f in known.facts if _is_unread(f))),
     )
+
+
+def _is_unread(fact: Inferred) -> bool:
+    """What would show the setting is there, and cannot be read."""
+    return not fact.certain and fact.what in (INDEX_SETTING, HALVES_SETTING)
 
 
 def draft_text(brokers: Sequence[DraftedBroker]) -> str:

@@ -22,7 +22,7 @@ from recovery.forecast.queue_rows import QueueRow, Renumbered, queue_rows, renum
 from recovery.forecast.returns import Return, brought_back, returns
 from recovery.forecast.unknowns import Unknown, unknowns
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.knowledge.setting_signs import STORE_TYPE
+from recovery.knowledge.setting_signs import INDEX_SETTING, STORE_TYPE
 from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import StoreLives
 from recovery.rules.settings import StoreSettings
@@ -142,10 +142,13 @@ def _undecided(listed: Sequence[Loss], lives: StoreLives) -> Iterator[Unknown]:
 
 
 def _assumed(known: StoreKnowledge, version: BrokerVersion) -> Iterator[NotPlayed]:
-    """What is assumed of storeType: without it, the files of a moved broker do not say where it keeps its queues."""
-    fact = next((fact for fact in known.facts if fact.what == STORE_TYPE and not fact.certain), None)
-    if fact is not None and version.keeps_queues_in_rocksdb:
+    """What is assumed of storeType: without it, the files of a moved broker do not say where it keeps its queues. And
+    of rocksdbstore where it cannot be read."""
+    assumed = {fact.what: fact for fact in known.facts if not fact.certain}
+    if (fact := assumed.get(STORE_TYPE)) is not None and version.keeps_queues_in_rocksdb:
         yield NotPlayed("whether this broker keeps its queues in files or in the database", fact.why)
+    if (fact := assumed.get(INDEX_SETTING)) is not None and version.keeps_messages_in_database:
+        yield NotPlayed("from which file on the log is read", f"{INDEX_SETTING} is {fact.why}")
 
 
 def _forecast_of(

@@ -11,7 +11,7 @@ from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
 from parsers.consumequeue.layout import ext_offset, tags_code_kind
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import Damage, StoreFormatError
 from parsers.evidence.mapped import map_file
 from parsers.index.open import open_index
 from parsers.queues.queue import Queue
@@ -31,6 +31,7 @@ from recovery.rules.settings import StoreSettings
 from recovery.scan.log_access import LogAccess
 
 STORE_TYPE = "storeType"
+INDEX_SETTING, HALVES_SETTING = "indexRocksDBEnable", "transRocksDBEnable"
 
 
 def settings_told(store: Store) -> tuple[StoreSettings, list[Inferred]]:
@@ -78,17 +79,23 @@ def _traces(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
 
 
 def _message_database(store: Store) -> Iterator[Inferred]:
-    """What rocksdbstore tells: a broker that reads no index files has none, and flushed none."""
+    """What rocksdbstore tells: a broker that reads no index files has none, and flushed none. One that cannot be read
+    tells nothing, which is said."""
     if store.message_database is None:
         return
-    notes = read_notes(store.message_database, on_damage="collect")
+    unread: list[Damage] = []
+    notes = read_notes(store.message_database, on_damage="collect", damage=unread.append)
+    for setting, note in ((INDEX_SETTING, INDEXED_TO), (HALVES_SETTING, HALVES_TO)):
+        if unread and note not in notes:
+            why = f"assumed: {MESSAGE_DATABASE}/, which would show it, cannot be read: {unread[0].reason}"
+            yield Inferred(setting, "false", why, False)
     if HALVES_TO in notes:
-        yield Inferred("transRocksDBEnable", "true", f"{MESSAGE_DATABASE}/ has taken in half messages")
+        yield Inferred(HALVES_SETTING, "true", f"{MESSAGE_DATABASE}/ has taken in half messages")
     if (DATABASE_HALF_TOPIC, 0) in store.queues:
         yield Inferred("transWriteOriginTransHalfEnable", "false", f"there is a queue of {DATABASE_HALF_TOPIC}")
     if INDEXED_TO not in notes:
         return
-    yield Inferred("indexRocksDBEnable", "true", f"{MESSAGE_DATABASE}/ has an index")
+    yield Inferred(INDEX_SETTING, "true", f"{MESSAGE_DATABASE}/ has an index")
     stored = None if store.checkpoint is None else read_checkpoint(store.checkpoint, on_damage="collect")
     if not store.index and stored is not None and stored.index_msg_timestamp == 0:
         why = f"assumed: {MESSAGE_DATABASE}/ has an index, and no index file was ever flushed or is there"

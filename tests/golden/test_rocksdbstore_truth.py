@@ -18,6 +18,7 @@ import pytest
 from parsers.damage.errors import Damage
 from parsers.rocksdb.message_records import read_message_records
 from parsers.store.store import open_store
+from recovery.knowledge.inference import infer
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import GOLDEN, unpacked
 
@@ -213,6 +214,21 @@ def test_a_start_by_a_database_that_cannot_be_read_is_not_foretold(tmp_path: Pat
     (root / "rocksdbstore" / "CURRENT").write_text("nothing")
     called = call("forecast", root, "--version", "5.5.0", "--config", "indexRocksDBEnable=true", "--format", "json")
     assert "rocksdbstore/, which cannot be read" in called.out.decode() + called.err
+
+
+def test_a_database_that_cannot_be_read_is_told_where_settings_are_taken_from_the_files(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(store("5.5.0"), root)
+    shown = {fact.what: fact for fact in infer(open_store(root)).facts}
+    assert shown["indexRocksDBEnable"].certain
+    (root / "rocksdbstore" / "CURRENT").write_text("nothing")
+    facts = {fact.what: fact for fact in infer(open_store(root)).facts}
+    for setting in ("indexRocksDBEnable", "transRocksDBEnable"):
+        assert (facts[setting].value, facts[setting].certain) == ("false", False)
+        assert "rocksdbstore/, which would show it, cannot be read" in facts[setting].why
+    assert b"indexRocksDBEnable is assumed" in call("forecast", root, "--version", "5.5.0", "--no-advice").out
+    assert call("init", root, "--to", tmp_path / "rocketlens.toml").code == 0
+    assert "# indexRocksDBEnable = false: assumed" in (tmp_path / "rocketlens.toml").read_text("utf-8")
 
 
 def test_what_is_no_row_is_damage(tmp_path: Path) -> None:
