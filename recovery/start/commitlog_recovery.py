@@ -53,7 +53,7 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         OutOfHeap: a size field that no bound is checked for and the heap cannot hold.
     """
     files, queued_before = memory.commitlog.files, memory.max_queued_offset()
-    dispatch_from = _dispatch_from(memory, clean_exit)
+    dispatch_from = dispatch_offset(memory, clean_exit)
     if not files:
         if not clean_exit or memory.version.forgets_queues_without_log:
             _forget_queues(memory)
@@ -77,7 +77,7 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
     memory.commitlog.truncate_to(walk.end)
 
 
-def _dispatch_from(memory: BrokerMemory, clean_exit: bool) -> int:
+def dispatch_offset(memory: BrokerMemory, clean_exit: bool) -> int:
     """Messages after this offset are known to the queues. ConsumeQueueStore#getDispatchFromPhyOffset; a database
     answers what it notes. RocksDBConsumeQueueStore#getDispatchFromPhyOffset."""
     if memory.database is not None or clean_exit or not memory.version.keeps_dispatched_offset:

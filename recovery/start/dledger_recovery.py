@@ -18,6 +18,7 @@ from parsers.dledger.index import EntryIndex
 from parsers.evidence.mapped import release_pages
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files
 from recovery.broker.memory import BrokerMemory
+from recovery.start.commitlog_recovery import dispatch_offset
 from recovery.start.dledger_dispatch import NO_ENTRY, committed_offset, dispatch_after_crash, entry_index
 from recovery.start.dledger_kernel import BROKEN, NEXT_FILE, walk_entries
 
@@ -39,13 +40,14 @@ def recover_dledger(memory: BrokerMemory) -> None:
     memory.commitlog.files += files
     memory.commitlog.truncate_to(end)
     memory.committed_offset = committed_offset(memory, last_entry)
-    queued = memory.max_queued_offset()
+    queued = dispatch_offset(memory, clean_exit=not memory.evidence.abort)
     dispatches = memory.evidence.abort and memory.version.dispatches_dledger_after_crash and memory.queues_are_known
     _cut_queues(memory, queued, end, dispatch_after_crash(memory) if dispatches else end)
 
 
 def _cut_queues(memory: BrokerMemory, queued: int, end: int, taken_for_end: int) -> None:
-    """`queued`: the queues' maximum before anything was dispatched."""
+    """`queued`: how far messages were dispatched before: the queues' maximum, after a crash since 5.5.0 what the
+    checkpoint notes."""
     if queued < taken_for_end:
         return
     for queue in memory.queues.values():

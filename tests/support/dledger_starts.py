@@ -64,10 +64,11 @@ def node_store(root: Path) -> list[int]:
     return places
 
 
-def _note(root: Path, number: int) -> None:
-    """Let the checkpoint's times be those of one message."""
+def _note(root: Path, number: int, *, offset: int = 0) -> None:
+    """Let the checkpoint's times be those of one message, and messages up to `offset` be dispatched by it."""
     names = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp")
     row = dict.fromkeys(CHECKPOINT.offsets, 0) | dict.fromkeys(names, FIRST_MS + number * STEP_MS)
+    row["logics_physical_offset"] = offset
     (root / "checkpoint").write_bytes(CHECKPOINT.pack(row).ljust(FILE_SIZE, b"\0"))
 
 
@@ -141,6 +142,7 @@ DAMAGES: dict[str, tuple[Step, ...]] = {
     "a first magic code": (_log_damage(0, 4, b"\0\0\0\1"),),
     "a tail of zeros": (_log_damage(56, -48, bytes(900)),),
     "no log": (_any(_gone(f"{NODE}/data", f"{NODE}/index")),),
+    "checkpoint with an offset": (_any(lambda root: _note(root, MESSAGES - 1, offset=LOG_FILE_SIZE * 6 + 800)),),
     "no last file": (_any(lambda root: sorted((root / NODE / "data").iterdir())[-1].unlink()),),
 }
 EXITS = ("orderly", "crash")
