@@ -47,7 +47,7 @@ def events(name: str) -> tuple[OffsetEvent, ...]:
         damage=lambda damage: problems.append(str(damage)),
     )
     assert problems == []
-    return tuple(found)
+    return tuple(event for event in found if event.is_told)
 
 
 def moves(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

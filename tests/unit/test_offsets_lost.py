@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.damage.errors import Damage
+from pipelines.answers.derived.ledger_rows import ledger_rows
 from pipelines.answers.offsets.event import SavedTable
-from pipelines.answers.offsets.events import events_of, offset_events
+from pipelines.answers.offsets.events import event_rows, events_of, offset_events
 from pipelines.answers.offsets.record import OffsetRecord, Presence
 from pipelines.answers.offsets.saved import OffsetsAt
 from recovery.query.move_kind import MoveKind
+from recovery.verify.ledger_in_motion import ledger_in_motion
 from tests.support.build_store import FIRST_MS, StoreBuilder
 from tests.support.opened import opened
 from tests.support.recorded import offset_record
@@ -84,3 +86,24 @@ def test_an_offset_stands_since_its_consumers_went(tmp_path: Path) -> None:
         lost = list[Damage]()
         [stalled] = events_of(*store, record, tables, damage=lost.append)
         assert (stalled.kind, stalled.cause.startswith(cause)) == (MoveKind.STALLED, True)
+
+
+def test_what_was_read_or_set_is_no_row_and_nothing_certain_in_the_ledger(tmp_path: Path) -> None:
+    """Whoever stops a group and resets it at once has both between two saved tables."""
+    builder = StoreBuilder(tmp_path / "store")
+    for _ in range(8):
+        builder.put("T")
+    store, known = opened(builder.finish(), "4.9.7")
+    since_ms, until_ms = FIRST_MS + 60_000, FIRST_MS + 65_000
+    tables = [OffsetsAt(since_ms, {("G", "T"): {0: 2}}), OffsetsAt(until_ms, {("G", "T"): {0: 6}})]
+    went = Presence(nobody_ms=[since_ms + 2_000])
+    record = OffsetRecord(covered=[(FIRST_MS, until_ms)], presence={"G": went})
+    lost = list[Damage]()
+    moved = events_of(store, known, record, tables, damage=lost.append)
+    assert list(event_rows(moved)) == []
+    rows = [row for row in ledger_rows(ledger_in_motion(store, known), tables[-1], moved) if row["group"]]
+    assert [(row["state"], row["end_queue_offset"], row["certain"]) for row in rows] == [
+        ("consumed", 2, True),
+        ("consumed", 6, False),
+        ("waiting", 8, True),
+    ]

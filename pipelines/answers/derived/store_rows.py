@@ -31,7 +31,7 @@ from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.lives.life_rows import life_rows
 from pipelines.answers.losses import all_lost, loses, messages_lost, starts
 from pipelines.answers.offsets.event import OffsetEvent
-from pipelines.answers.offsets.events import events_of, offset_event_row
+from pipelines.answers.offsets.events import event_rows, events_of
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_of_store
 from pipelines.answers.offsets.start_rows import group_start_rows
@@ -115,7 +115,7 @@ def backlog_rows(broker: BrokerSource) -> list[Row]:
 
 def offset_event_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `offset_events`, from the store and the logs of one broker."""
-    return [offset_event_row(event, broker=broker.name) for event in _moved(broker, *_known_store_of(broker))]
+    return list(event_rows(_moved(broker, *_known_store_of(broker)), broker=broker.name))
 
 
 def _moved(broker: BrokerSource, store: Store, known: StoreKnowledge) -> list[OffsetEvent]:

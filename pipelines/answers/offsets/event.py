@@ -15,6 +15,13 @@ TOGETHER_MS = 2_000
 """Lines of one pull, on both sides."""
 
 
+READ_OR_SET = (
+    "the group's consumers read them, or the offset was set: by the saved tables it moved in a time in a part of which "
+    "none of them was connected"
+)
+"""The cause of what is no row of its own: of most groups that stop it is the last that they read."""
+
+
 @dataclass(frozen=True, slots=True)
 class SavedTable:
     """The broker's table of offsets as one file held it; `dated` False: it was written at `written_ms` or before."""
@@ -52,6 +59,11 @@ class OffsetEvent:
     certain: bool
     reason: str | None
     evidence: str
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is a movement, and no reading that could have been one."""
+        return self.cause != READ_OR_SET
 
     def explains(self, before: int | None, after: int | None) -> bool:
         """Whether it moves an offset the same way as from `before` to `after`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -141,8 +141,12 @@ def next_pulls(
             )
 
 
-def offset_event_row(event: OffsetEvent, *, broker: str | None = None) -> dict[str, Any]:
-    """A row of the table `offset_events`."""
+def event_rows(events: Iterable[OffsetEvent], *, broker: str | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of the table `offset_events`."""
+    return (_row(event, broker) for event in events if event.is_told)
+
+
+def _row(event: OffsetEvent, broker: str | None) -> dict[str, Any]:
     return {
         "broker": broker,
         "group": event.group,

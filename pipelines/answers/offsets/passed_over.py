@@ -40,6 +40,8 @@ def passed_over(events: Iterable[OffsetEvent], lives: TopicLives, until_ms: int 
 def _range(event: OffsetEvent, after: int) -> LedgerRange:
     """What the event took the offset over; empty where it went back, or where nothing tells."""
     cause = f"{event.kind.value}: {event.cause}"
+    if not event.is_told:
+        return LedgerRange(event.before or 0, after, State.CONSUMED, certain=False, reason=event.cause)
     if event.kind is MoveKind.FIRST_OFFSET:
         state = State.SKIPPED if event.certain else State.CONSUMED
         return LedgerRange(0, after, state, event.certain, cause)
@@ -73,7 +75,7 @@ def passing_events(
             continue
         if event.after <= queue_offset:
             found.pop(event.group, None)
-        elif _is_of_now(event, lives, None) and _range(event, event.after).first <= queue_offset:
+        elif event.is_told and _is_of_now(event, lives, None) and _range(event, event.after).first <= queue_offset:
             found[event.group] = event
     return found
 

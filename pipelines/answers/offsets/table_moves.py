@@ -10,7 +10,7 @@ from itertools import pairwise
 from parsers.values.utc import utc_text
 from pipelines.answers.offsets.corrections import BEYOND_END
 from pipelines.answers.offsets.ends import Ends
-from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, SavedTable, differences, key_of
+from pipelines.answers.offsets.event import READ_OR_SET, EventsInTime, OffsetEvent, SavedTable, differences, key_of
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, statements_by
 from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
@@ -93,6 +93,9 @@ class TableMoves:
         elif before is None and (clone := clones.of(key, new)):
             kind, cause = MoveKind.FIRST_OFFSET, f"not told{clone}"
             reason = READ_OR_BEGAN if after == most else "a consumer of the group may have read them"
+        elif self._may_be_set(key[0], before, from_ms, until_ms):
+            kind = MoveKind.FIRST_OFFSET if before is None else MoveKind.MOVED_FORWARD
+            cause, reason = READ_OR_SET, BY_TABLES
         else:
             return
         yield OffsetEvent(
@@ -110,6 +113,13 @@ class TableMoves:
             reason=reason or None,
             evidence=f"tables of {from_ms} and {until_ms}",
         )
+
+    def _may_be_set(self, group: str, before: int | None, from_ms: int, until_ms: int) -> bool:
+        """Whether an offset that went forward may have been set in a part of a time in which nobody was connected; of a
+        first one only where nobody was left: who comes first is not there before."""
+        if before is not None:
+            return self.record.was_offline_within(group, from_ms, until_ms)
+        return (self.record.offline_since(group, until_ms) or from_ms) > from_ms
 
     def _removed(self, key: GroupQueueKey, before: int | None, old: SavedTable, new: SavedTable) -> OffsetEvent:
         """An offset that a table no longer has; a line of its group's or topic's deletion says who, when and why."""

@@ -38,7 +38,7 @@ from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.lag.lag import lag_record, store_lag, store_positions
 from pipelines.answers.lives.life_events import life_event_row, life_events
 from pipelines.answers.offsets.event import OffsetEvent
-from pipelines.answers.offsets.events import events_of, offset_event_row
+from pipelines.answers.offsets.events import event_rows, events_of
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.start_rows import group_start_rows
 from pipelines.answers.recorded.heard import Heard
@@ -101,7 +101,7 @@ def facts_of_store(
     say("ledger, lag and retention")
     moved = events_of(store, known, heard.record, copies, damage=collect)
     _consumers(read, facts, moved)
-    facts.offset_events = [offset_event_row(event) for event in moved]
+    facts.offset_events = list(event_rows(moved))
     facts.starts = list(group_start_rows(store, known.version, collect))
     say("lives of topics and groups")
     _lives(read, facts)

@@ -67,7 +67,7 @@ def offsets(
 
     Example: `rocketlens offsets /data/store --group CG_orders --logs /data/logs --offsets /data/kept-offsets`
     """
-    from pipelines.answers.offsets.events import offset_event_row
+    from pipelines.answers.offsets.events import event_rows
     from pipelines.lake.tables.lag import OFFSET_EVENTS
 
     opened, known = known_store_at(run, store, broker, names_version=True)
@@ -75,7 +75,7 @@ def offsets(
     _, found = movements(run, opened, known, logs, offsets)
     rows = (
         row
-        for row in map(offset_event_row, found)
+        for row in event_rows(found)
         if wanted.wants(row["group"], row["topic"]) and queue in (None, row["queue_id"])
     )
     emit_rows_of(run, OFFSET_EVENTS, rows, BRIEF)
