@@ -218,11 +218,12 @@ def _near(commits: Sequence[int], at_ms: int) -> bool:
 def _made_up_for(by_queue: _Witnesses, at_ms: int, missed: int) -> bool:
     """Whether a queue was committed several times at once: a timer of fixed rate after its process was stopped.
 
-    Two commits may be the timer's and a farewell.
+    Two commits may be the timer's and a farewell. Runs that follow each other are slow where a broker is away.
     """
+    until_ms = at_ms + (2 * JITTER_MS if missed == 1 else PERSIST_MS - JITTER_MS)
     for seen in by_queue.values():
         first = bisect_left(seen, at_ms, key=_AT_MS)
-        last = bisect_right(seen, at_ms + 2 * JITTER_MS, key=_AT_MS)
+        last = bisect_right(seen, until_ms, key=_AT_MS)
         if sum(witness.kind is _COMMIT for witness in seen[first:last]) > min(missed, 2):
             return True
     return False
