@@ -79,12 +79,13 @@ def gaps_of(holes: Sequence[Span], processes: Sequence[Process], *, warm_up_ms: 
 def _lines_lost(process: Process, committed: Mapping[MessageQueue, int]) -> Iterator[Span]:
     """Spans of a log that was read from its start in which a queue came or went without its line.
 
-    How long a queue was held of which no line tells the end is not known: the span is then the rest of the process.
+    How long a queue was held of which no line tells the end is not known: the span is then the rest of the process. It
+    has ended where its process commits others for a while, and not this one, though its offset is known.
     """
-    last_commit_ms: dict[str, int] = {}
+    commits_ms: dict[str, list[int]] = {}
     for queue, seen in process.witnesses.items():
-        commits_ms = (witness.at_ms for witness in seen if witness.kind is _COMMIT)
-        last_commit_ms[queue.broker_name] = max(last_commit_ms.get(queue.broker_name, 0), *commits_ms, 0)
+        mine = commits_ms.setdefault(queue.broker_name, [])
+        mine += [witness.at_ms for witness in seen if witness.kind is _COMMIT]
     for queue, seen in process.witnesses.items():
         before: Witness | None = None
         for witness in seen:
@@ -96,5 +97,6 @@ def _lines_lost(process: Process, committed: Mapping[MessageQueue, int]) -> Iter
             before = witness
         if before is not None and before.kind is not _REMOVED and queue in committed:
             offset_known_ms = max(before.at_ms, committed[queue])
-            if last_commit_ms[queue.broker_name] > offset_known_ms + SETTLED_MS:
+            since = [at_ms for at_ms in commits_ms[queue.broker_name] if at_ms > offset_known_ms]
+            if since and max(since) > min(since) + SETTLED_MS:
                 yield before.at_ms, process.last_ms
