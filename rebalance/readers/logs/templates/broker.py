@@ -84,6 +84,12 @@ BROKER_TEMPLATES = (
         "group_gone", "INFO", "all", "unregister consumer ok, no any connection, and remove consumer group, {group}"
     ),
     _broker(
+        "group_gone",
+        "INFO",
+        "3.2.6–3.2.6",
+        "ungister consumer ok, no any connection, and remove consumer group, {group}",
+    ),
+    _broker(
         "subscription_added",
         "INFO",
         "all",
@@ -171,6 +177,21 @@ BROKER_TEMPLATES = (
     ),
     _broker("topic_created", "INFO", "all", "create new topic {topic_config}", "RouteSeen"),
     _broker("topic_created", "INFO", "all", "create new topic [{topic_config}]", "RouteSeen"),
+    _broker("topic_created", "INFO", "3.2.6–3.2.6", "create new topic, {topic_config}", "RouteSeen"),
+    _broker(
+        "topic_created_by_default",
+        "INFO",
+        "3.2.6–3.2.6",
+        "create new topic by default topic[{topic}], {topic_config} producer: {text}",
+        "RouteSeen",
+    ),
+    _broker(
+        "topic_changed",
+        "INFO",
+        "3.2.6–3.2.6",
+        "update topic config, old: {other_topic_config} new: {topic_config}",
+        "RouteSeen",
+    ),
     _broker(
         "topic_created_by_default",
         "INFO",
@@ -186,6 +207,9 @@ BROKER_TEMPLATES = (
         "RouteSeen",
     ),
     _broker("topic_deleted", "INFO", "all", "delete topic config OK, topic: {topic_config}"),
+    _broker("topic_deleted", "INFO", "4.0.0–4.1.0", "Delete topic config OK, topic:{topic_config}"),
+    _broker("topic_delete_unknown", "WARN", "3.2.6–3.2.6", "delete topic config failed, topic: {topic} not exist"),
+    _broker("topic_delete_unknown", "WARN", "4.0.0–4.1.0", "Delete topic config failed, topic:{topic} not exist"),
     _broker("topic_delete_unknown", "WARN", "all", "delete topic config failed, topic: {topic} not exists"),
     _broker("topic_delete_requested", "INFO", "≤4.9.8", "deleteTopic called by {remote}"),
     _broker(

@@ -1,7 +1,7 @@
 """What brokers write into broker.log about offsets that were reset, and pulls that they corrected; of pops in pop.log.
 
 Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler), AdminBrokerProcessor, Broker2Client
-@4.4.0 - 5.3.3; PopMessageProcessor, PopReviveService, PopBufferMergeService @5.0.0 - 5.5.0, PopConsumerService @5.3.3.
+@3.2.6 - 5.3.3; PopMessageProcessor, PopReviveService, PopBufferMergeService @5.0.0 - 5.5.0, PopConsumerService @5.3.3.
 """
 
 from __future__ import annotations
@@ -39,6 +39,34 @@ OFFSET_TEMPLATES = (
         "the request offset too small. group={group}, topic={topic}, requestOffset={requested}, "
         "brokerMinOffset={queue_offset}, clientIp={remote}",
         "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_below_minimum",
+        "INFO",
+        "4.0.0–4.1.0",
+        "The request offset is too small. group={group}, topic={topic}, requestOffset={requested}, "
+        "brokerMinOffset={queue_offset}, clientIp={remote}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_beyond_end",
+        "INFO",
+        "4.0.0–4.1.0",
+        "The request offset:{requested} over flow badly, broker max offset:{stored} , consumer: {remote}",
+        "cause of OffsetLine",
+    ),
+    _broker(
+        "pull_below_minimum_of_nobody",
+        "INFO",
+        "3.2.6–3.2.6",
+        "the request offset: {requested} too small, broker min offset: {queue_offset}, consumer: {remote}",
+    ),
+    _broker(
+        "pull_moved",
+        "WARN",
+        "3.2.6–3.2.6",
+        "PULL_OFFSET_MOVED:topic={topic}, groupId={group}, clientId={requested}, offset={broker_id}, "
+        "suggestBrokerId={text}",
     ),
     _broker(
         "pull_beyond_end",
