@@ -21,7 +21,7 @@ import numpy as np
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.broker.consume_queue import FILES_RECOVERED
 from recovery.broker.memory import BrokerMemory
-from recovery.broker.store_folder import Entry, Evidence, QueueKey
+from recovery.broker.store_folder import DatabaseFolder, Entry, Evidence, QueueKey
 from recovery.config.files import Rows
 from recovery.config.losses import offsets_of
 from recovery.config.start import ConfigStart
@@ -83,8 +83,8 @@ class Renumbered:
     """One queue.
 
     Attributes:
-        was_next_queue_offset: the number after the queue's last unit before the start; where that became zeros, the
-            greatest committed offset.
+        was_next_queue_offset: the number after the queue's last unit before the start; where that became zeros, or the
+            database with it is gone, the greatest committed offset.
         next_queue_offset: the number that the next message gets after it.
         skipping: the groups whose committed offset is beyond that.
     """
@@ -98,13 +98,16 @@ class Renumbered:
 
 def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
     """The queues that go on with a lower number than they had in `before`; none of a start that is not played to its
-    end, of a DLedger node among others and of queues in a database.
+    end, of a DLedger node among others.
 
     Units of messages at or after the log's new end do not count: those messages are losses of their own.
     """
     memory = played.memory
     told = played.started and not played.not_played and not played.is_left_to_others
-    if not told or memory.database is not None:
+    if not told:
+        return
+    if before.database is not None:
+        yield from _renumbered_in_database(played, before.database)
         return
     after = {(row.topic, row.queue_id): row.next_queue_offset or 0 for row in queue_rows(memory)}
     log = memory.commitlog
@@ -113,6 +116,27 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
         most = max((each.consumer_offset for each in committed), default=0)
         was, now = _end(before.queues[key], log.min_offset, log.max_offset, most), after.get(key, 0)
         if now < was and key[0] not in before.batch_topics:
+            yield Renumbered(*key, was, now, tuple(each for each in committed if each.consumer_offset > now))
+
+
+def _renumbered_in_database(played: Restart, before: DatabaseFolder) -> Iterator[Renumbered]:
+    """The queues of a database; of one that is gone, offsets of groups of configured topics tell which it had."""
+    memory, config = played.memory, played.config
+    if memory.database is None:
+        return
+    after = {(row.topic, row.queue_id): row.next_queue_offset for row in queue_rows(memory)}
+    noted = ((key, limits.last) for key, limits in before.limits.items())
+    log_end = memory.commitlog.max_offset
+    ends = {key: last.queue_offset + 1 for key, last in noted if last is not None and last.physical_offset < log_end}
+    if before.table is None and config is not None:
+        topics = {name for load in config.loads if load.file.rows is Rows.TOPICS for name in load.rows}
+        tables = [offsets_of(load.rows) for load in config.loads if load.file.rows is Rows.OFFSETS]
+        for (_, topic, queue_id), offset in (row for table in tables for row in table.items() if row[0][1] in topics):
+            ends[topic, queue_id] = max(offset, ends.get((topic, queue_id), 0))
+    for key, was in sorted(ends.items()):
+        now = after.get(key, 0)
+        if now is not None and now < was:
+            committed = _committed(config, key)
             yield Renumbered(*key, was, now, tuple(each for each in committed if each.consumer_offset > now))
 
 
@@ -203,7 +227,7 @@ def unit_repairs(played: Restart, queues: Sequence[Renumbered]) -> Iterator[Repa
     """
     memory = played.memory
     store, size, log_min = memory.evidence, memory.settings.consume_queue_file_size, memory.commitlog.min_offset
-    if memory.settings.enable_consume_queue_ext or log_min <= 0:
+    if memory.settings.enable_consume_queue_ext or log_min <= 0 or memory.database is not None:
         return
     mended: dict[QueueKey, tuple[Entry, ...]] = {}
     first_left = _first_numbers(played, {(queue.topic, queue.queue_id) for queue in queues})

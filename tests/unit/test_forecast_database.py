@@ -19,6 +19,7 @@ from recovery.forecast.forecast import forecast
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.build_store import write_json
 from tests.support.recovery_cases import database_cases
 from tests.support.stores import store_root, truth_lines
 
@@ -318,3 +319,23 @@ def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
         without = told(root, "5.4.0", case["configOverrides"])
     assert_open(there, "what the database of queues holds")
     assert not_looked_at["redispatched_messages"] == without["redispatched_messages"] > 0
+
+
+@pytest.mark.parametrize("base", ["r533-rocks", "r551-rocks"])
+def test_a_queue_that_only_a_lost_database_had_is_numbered_from_0(base: str) -> None:
+    """The store classes of 5.3.3 and 5.5.1 make queues of the messages of the log again, and no others."""
+    version = {"counter": 5, "stateVersion": 0, "timestamp": 1_795_381_938_000}
+    topics = {name: {"topicName": name, "perm": 6, "readQueueNums": 4} for name in ("TopicA", "Old")}
+    offsets = {"Old@g": {"0": 40}, "TopicA@g": {"0": 71}, "Deleted@g": {"0": 9}}
+    with database_cases().built({"base": base, "edits": [{"op": "delete", "path": "consumequeue"}]}) as root:
+        for path in sorted((root / "commitlog").iterdir())[:-1]:
+            path.unlink()
+        write_json(root / "config" / "topics.json", {"topicConfigTable": topics, "dataVersion": version})
+        write_json(root / "config" / "consumerOffset.json", {"offsetTable": offsets, "dataVersion": version})
+        (root / "abort").touch()
+        found = told(root, f"{base[1]}.{base[2]}.{base[3]}", {"storeType": "defaultRocksDB"})["renumbered"]
+    skipping = [{"group": "g", "consumer_offset": 40}]
+    assert [(each["topic"], each["was_next_queue_offset"], each["next_queue_offset"]) for each in found] == [
+        ("Old", 40, 0)
+    ]
+    assert list(found[0]["skipping"]) == skipping
