@@ -24,7 +24,7 @@ from recovery.scan.scan_ahead import at_once
 from recovery.verify.checks.index.context import LeftEntries
 from recovery.verify.queue_columns import NO_MESSAGES, LeftQueue, queue_messages
 from recovery.verify.settle.database_spool import Spool, spool_of
-from recovery.verify.settle.index_entries import Chains, last_written, read_chains, read_places
+from recovery.verify.settle.index_entries import Chains, beside_strays, last_written, read_chains, read_places
 from recovery.verify.settle.index_kernel import live_entries
 from recovery.verify.settle.key_walk import FileEntries, between
 from recovery.verify.settle.log_columns import LogColumns, log_start
@@ -207,6 +207,7 @@ def _left_entries(
         expired = sum(behind - first for first, behind in spans) - sum(map(len, live))
         ends = np.array([1, entries.entries] if entries.entries else [], np.int64)
         broken = [] if of_file is None else [of_file.broken, of_file.strays]
+        broken += [] if of_file is None else [beside_strays(entries.file, entries.entries, of_file.strays)]
         numbers = np.unique(np.concatenate([ends, *live, *broken]))
         ends_before_ms = entries.before_ms, entries.last_before_ms
         since_ms = entries.begin_ms if files.settles else None

@@ -184,6 +184,32 @@ def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
     assert {found.kind for found in findings_of(root)} == {"index_entries_lost"}
 
 
+def test_bytes_before_the_first_entry_are_named(built: StoreBuilder) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[0]
+    overwrite(path, ENTRIES_AT + 1, b"\x40")
+    (found,) = findings_of(root)
+    assert (found.kind, found.places[0]) == (
+        "index_entry_to_nothing",
+        Place(f"index/{path.name}", ENTRIES_AT, INDEX_ENTRY.size),
+    )
+
+
+def test_two_entries_of_which_one_is_out_of_order_are_both_named_without_the_log(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "store")
+    for number in range(12):
+        builder.put(properties=(("KEYS", str(number)),))
+    root = builder.finish()
+    shutil.rmtree(root / "commitlog")
+    path = sorted((root / "index").iterdir())[0]
+    content = path.read_bytes()
+    at = ENTRIES_AT + 6 * INDEX_ENTRY.size
+    before = INDEX_ENTRY.unpack(content, at - INDEX_ENTRY.size)["physical_offset"]
+    overwrite(path, at + INDEX_ENTRY.offsets["physical_offset"], (before - 1).to_bytes(LONG, "big"))
+    (found,) = [each for each in findings_of(root) if each.kind == "index_entry_wrong"]
+    assert found.places[0] == Place(f"index/{path.name}", at - INDEX_ENTRY.size, 2 * INDEX_ENTRY.size)
+
+
 def test_an_entry_that_leads_before_every_log_is_not_expired(built: StoreBuilder) -> None:
     root = built.finish()
     path = sorted((root / "index").iterdir())[-1]

@@ -114,6 +114,19 @@ def strays_of(file: OpenIndex, entries: int, known_wrong: Longs = NONE_STRAY) ->
     return 1 + np.flatnonzero(before[1:] >= 0)
 
 
+def beside_strays(file: OpenIndex, entries: int, strays: Longs) -> Longs:
+    """The neighbours of single strays that may be the stray themselves: without either the rest is in order."""
+    alone = strays[~np.isin(strays - 1, strays) & ~np.isin(strays + 1, strays)]
+    found = [NONE_STRAY]
+    for step in (-1, 1):
+        around = np.clip(np.stack([alone - step, alone, alone + 2 * step]), 1, max(1, entries))
+        own = [read_places(file, numbers) for numbers in around]
+        low, high = (own[0], own[2]) if step > 0 else (own[2], own[0])
+        beside = alone[(low <= own[1]) & (own[1] <= high)] + step
+        found.append(beside[(beside >= 1) & (beside <= entries)])
+    return np.unique(np.concatenate(found))
+
+
 def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs, bool]:
     """Entries that name another one before them than their hash asks for, and that one; fills `newest`. And whether the
     records of the entries rise."""

@@ -34,27 +34,33 @@ def slots_in_use(file: OpenIndex) -> Ints:
     return used
 
 
-def counts_rightly(file: OpenIndex, entries: Entries, written: int, context: IndexContext) -> bool:
+def counts_rightly(file: OpenIndex, entries: Entries, has_key: Mask, written: int, context: IndexContext) -> bool:
     """Whether a header is right that counts other entries than are written: entries were lost, or other bytes lie
     after them.
 
     The newest entry that a slot holds is the last that it counts; or the log has what it begins and ends with, which is
-    behind the last entry.
+    behind the last entry, or none of the entries after those that it counts is of a message.
     """
     counted = file.header["index_count"] - ENTRIES_FIRST_NO
     if counted in (written, 0):
         return False
     ends_later = not written or int(entries.physical_offset[-1]) < file.header["end_physical_offset"]
-    is_proven = counted > written and ends_later and is_in_log(file, context)
-    return is_proven or int(slots_in_use(file).max(initial=0)) == counted
+    after = entries.number > counted
+    leads_nowhere = int(after.sum()) == written - counted and not has_key[after].any()
+    fits = ends_later if counted > written else leads_nowhere
+    return (fits and is_in_log(file, context)) or int(slots_in_use(file).max(initial=0)) == counted
 
 
 def is_in_log(file: OpenIndex, context: IndexContext) -> bool:
-    """Whether the log has the messages that a header begins and ends with, with their times."""
+    """Whether the log has the messages that a header begins and ends with, with their times; the first may have
+    expired."""
     offsets = np.array([file.header["begin_physical_offset"], file.header["end_physical_offset"]])
     record, is_record = found_at(context.messages.physical_offset, offsets)
-    times = [file.header["begin_timestamp_ms"], file.header["end_timestamp_ms"]]
-    return bool(is_record.all()) and context.messages.store_timestamp_ms[record].tolist() == times
+    times = np.array([file.header["begin_timestamp_ms"], file.header["end_timestamp_ms"]])
+    if not is_record[1]:
+        return False
+    same = is_record & (context.messages.store_timestamp_ms[record] == times)
+    return bool(same[1] and (same[0] or 0 <= offsets[0] < context.start))
 
 
 def untold_fields(damaged: Mask, *, counts: bool, breaks: bool, proven: bool) -> set[str]:

@@ -31,6 +31,7 @@ from recovery.verify.settle.index_entries import (
     FOLDER,
     Chains,
     Entries,
+    beside_strays,
     entry_places,
     name_of,
     read_entries,
@@ -91,11 +92,13 @@ def _file_findings(
     nothing = ~entries.is_record & ~lost & ~expired
     wrong = entries.is_record & ~has_key
     seen.blamed_records.append(entries.record[wrong])
-    counts = counts_rightly(file, entries, left.count, context)
+    counts = counts_rightly(file, entries, has_key, left.count, context)
     half_put = 0 if context.clean_exit else 1  # a killed broker had written the last entry and not the header
     behind = counts & (entries.number >= file.header["index_count"])
     wrong |= behind & ~nothing & (entries.number >= file.header["index_count"] + half_put)
-    wrong |= np.isin(entries.number, _strays(file, left.count, chains, entries.number[wrong | nothing]))
+    strays = _strays(file, left.count, chains, entries.number[wrong | nothing])
+    wrong |= np.isin(entries.number, strays)
+    wrong |= np.isin(entries.number, beside_strays(file, left.count, strays)) & ~entries.is_record & ~nothing
     seen.blamed_hashes.append(entries.key_hash[nothing])
     damaged = wrong | nothing
     times = (
@@ -104,6 +107,7 @@ def _file_findings(
         & ~context.doubtful_times.hold(entries.physical_offset)
     )
     yield from entry_findings("index_entry_to_nothing", nothing, file, entries, context)
+    yield from _unused_entry(file)
     yield from entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from entry_findings("index_time_wrong", times, file, entries, context)
     yield from chain_findings(file, entries, entries.number[damaged], counts, left.count, chains, context)
@@ -114,6 +118,13 @@ def _file_findings(
     if times[-1:].any() and ends_as_last_entry(file, entries):
         untold.add("end_timestamp_ms")
     yield from header_findings(file, entries, chains, context, untold)
+
+
+def _unused_entry(file: OpenIndex) -> Iterator[Finding]:
+    """Bytes before the first entry, where no broker writes: its number is 1. IndexFile#putKey @3.2.6, 5.5.1."""
+    if file.data[file.entry_at(0) : file.entry_at(1)].any():
+        said = "entry 0, which no broker writes, is not zeros"
+        yield Finding("index_entry_to_nothing", Span(), entry_places(file, 0, 1), 1, (said,))
 
 
 def _strays(file: OpenIndex, count: int, chains: Chains, wrong: Longs) -> Longs:
