@@ -39,7 +39,7 @@ from recovery.verify.settle.second_pass import gather
 
 @dataclass(frozen=True, slots=True)
 class QueuesBesideLog:
-    """Compares every queue that is not settled as a whole with the messages of the log."""
+    """Compares every queue that is not settled as a whole with the messages of the log, in files of `file_size`."""
 
     store: Store
     known: StoreKnowledge
@@ -47,6 +47,7 @@ class QueuesBesideLog:
     seen: Outline
     left: Left
     log: LogColumns
+    file_size: int
 
     def judge(
         self, lost: Intervals, doubtful_times: Intervals, record_place: Callable[[int, int], Place]
@@ -158,7 +159,7 @@ class QueuesBesideLog:
             misdirected=np.empty(0, np.int64),
             clean_exit=not self.store.abort_present,
             delays_apart_ms=0 if self.known.version.reckons_delays_from_store_time else LOCK_WAIT_MS,
-            file_size=self.known.settings.mapped_file_size_commit_log,
+            file_size=self.file_size,
         )
 
     def indexed_to(self) -> int:

@@ -38,7 +38,7 @@ from recovery.verify.checks.index.context import IndexContext, SettledInVain
 from recovery.verify.checks.index.index import check_index
 from recovery.verify.checks.lives import check_lives, with_doubts
 from recovery.verify.checks.log.head import cleaner_traces, missing_head
-from recovery.verify.checks.log.log import LOSSES, check_log, spans_of, with_sure_times
+from recovery.verify.checks.log.log import LOSSES, check_log, known_file_size, spans_of, with_sure_times
 from recovery.verify.checks.log.newer import check_newer
 from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.checks.log.tail import behind_missing_tail, missing_tail
@@ -131,12 +131,13 @@ class _Verify:
         self._lives = lives_beside(store, on_disk, seen.numbering, known.topic_events)
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
-        self._queues = QueuesBesideLog(store, known, files, seen, self._left, self._log)
         self._shape = LogShape.of(
             store.commitlog,
             known.settings.mapped_file_size_commit_log,
             partial(taking_turns, store.root, known.settings, is_alone=not store.commitlog),
         )
+        file_size = known_file_size(self._log, self._shape)
+        self._queues = QueuesBesideLog(store, known, files, seen, self._left, self._log, file_size)
 
     def sides(self) -> QueueSides:
         """Each queue beside the log."""
@@ -212,7 +213,7 @@ class _Verify:
             return Judgement()
         starts, ends = self._places_behind(self._log.end)
         behind = ~lost.hold(starts)
-        tail = missing_tail(self._log, self._shape, starts[behind], ends[behind])
+        tail = missing_tail(self._log, self._shape, starts[behind], ends[behind], self._queues.file_size)
         if not self._log.records:  # nothing shows which side is right
             tail = with_places(tail, self._queue_folders())
         size = self._known.settings.consume_queue_file_size

@@ -14,6 +14,7 @@ from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.commitlog.record.layout import RECORD_START, SYS_FLAG_TRANSACTION
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
+from parsers.values.java import LONG_MAX
 from recovery.rules.dispatch import PREPARED, ROLLBACK
 from recovery.scan.intervals import Intervals, Longs, neighbours
 from recovery.scan.log_runs import LogGap
@@ -96,6 +97,15 @@ def _torn_from(log: LogColumns, base: int, size: int) -> int:
     last = at_end[-1:]
     torn = [gap.file_pos for gap in last if gap.kind == "damage" or _starts_a_record(gap, log)]
     return min([*announced, *torn], default=size)
+
+
+def known_file_size(log: LogColumns, shape: LogShape) -> int:
+    """The size of each file of the log; LONG_MAX where the only one ends inside a record, so that none shows it."""
+    cut = len(shape.bases) == 1 and any(
+        gap.kind == "damage" and _goes_on(gap, shape.sizes[0])
+        for gap in _gaps_at_end(log, shape.bases[0], shape.sizes[0])
+    )
+    return LONG_MAX if cut else shape.file_size
 
 
 def _gaps_at_end(log: LogColumns, base: int, size: int) -> list[LogGap]:

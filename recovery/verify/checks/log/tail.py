@@ -12,13 +12,13 @@ from recovery.verify.findings.finding import Finding, Judgement, Span
 from recovery.verify.settle.log_columns import LogColumns
 
 
-def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs) -> Judgement:
+def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs, file_size: int) -> Judgement:
     """Messages that units or index entries have after the log's end, if the log went on there.
 
     `starts`, `ends`: physical offsets of such messages; those that lie more than a file further on, or that no file
-    could hold, are somebody else's finding.
+    of this size could hold, are somebody else's finding.
     """
-    fits = (ends - 1) // shape.file_size == starts // shape.file_size
+    fits = (ends - 1) // file_size == starts // file_size
     starts, ends = starts[fits], ends[fits]
     known_to = _written_to(log)
     reached = known_to

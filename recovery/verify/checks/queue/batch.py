@@ -18,6 +18,9 @@ from recovery.verify.findings.finding import Explained, Finding, Judgement, Plac
 from recovery.verify.settle.log_columns import LogColumns
 
 Units = npt.NDArray[np.void]
+OF_A_RECORD = ("unit_wrong_size", "queue_order")
+"""Kinds of units that lead to a record of their queue, which may be the one that is wrong."""
+MOST_PLACES = 16
 
 
 def check_batch_queue(
@@ -95,10 +98,12 @@ def _unit_findings(
 ) -> Iterator[Finding]:
     for first, end in runs(~right):
         unit = dict(zip(BATCH_UNIT.offsets, units[first].item(), strict=True))
+        named = units[first : min(end, first + MOST_PLACES)] if kind in OF_A_RECORD else units[:0]
+        records = (Place("", int(each["physical_offset"]), int(each["msg_size"])) for each in named)
         yield Finding(
             kind,
             Span(*key, unit["queue_offset"], None, unit["physical_offset"], unit["physical_offset"] + 1),
-            (_place(key, file, first, end),),
+            (_place(key, file, first, end), *records),
             end - first,
             (f"unit: {unit}", "log: the record says otherwise, or there is none"),
         )

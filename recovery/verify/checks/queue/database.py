@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from parsers.commitlog.record.layout import HEAD
 from parsers.store.store_file import QueueKey
 from recovery.scan.intervals import Intervals, neighbours
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
@@ -14,7 +15,7 @@ from recovery.verify.settle.database_spool import Spool, SpooledQueue
 from recovery.verify.settle.unit_times import ASIDE
 
 STALE = "a truncation moves a queue's end back and leaves the units behind it, which the next messages overwrite"
-MOST_REASONS = 3
+MOST_REASONS, MOST_RECORDS = 3, 16
 COPY = "rocksdbCQDoubleWriteEnable writes the queues into a database beside their files, which are compared"
 
 
@@ -69,9 +70,12 @@ def _limit_findings(key: QueueKey, queue: SpooledQueue, place: Place, log_start:
 
 def _time_findings(key: QueueKey, spooled: Spool, place: Place, doubtful_times: Intervals) -> Iterator[Finding]:
     units = spooled.wrong_times.get(key, np.empty(0, ASIDE))
-    wrong = units["queue_offset"][~doubtful_times.hold(units["physical_offset"])].astype(np.int64)
+    units = units[~doubtful_times.hold(units["physical_offset"])]
+    wrong = units["queue_offset"].astype(np.int64)
     for first, end in neighbours(wrong):
         slot, count = int(wrong[first]), end - first
-        span = Span(*key, slot, slot + count)
+        places = units["physical_offset"][first:end].tolist()
+        span = Span(*key, slot, slot + count, places[0], places[-1] + 1)
         said = f"units {slot} to {slot + count - 1}: another store time than their records have"
-        yield Finding("unit_wrong_store_time", span, (place,), count, (said,))
+        records = (Place("", at, HEAD.size) for at in places[:MOST_RECORDS])
+        yield Finding("unit_wrong_store_time", span, (place, *records), count, (said,))
