@@ -47,7 +47,7 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
     "assignments": (schema_of(ASSIGNMENTS), ("at", "group", "topic", "client_id", "strategy", "target")),
     "anomalies": (
         schema_of(OWNERSHIP_ANOMALIES),
-        ("begin_at", "end_at", "kind", "topic", "queue_id", "detail", "cause"),
+        ("begin_at", "end_at", "kind", "group", "topic", "broker", "queue_id", "detail", "cause"),
     ),
     "notes": (
         pa.schema([(name, pa.string()) for name in ("group", "kind", "subject", "detail")]),
@@ -70,6 +70,6 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ),
         ("first_at", "last_at", "says", "topic", "queue_id", "lines", "means"),
     ),
-    "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "topic", "client_id", "cause", "expected", "observed")),
+    "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "group", "topic", "client_id", "cause", "expected", "observed")),
 }
 """Per table shown: its columns, and those a terminal sees first."""
