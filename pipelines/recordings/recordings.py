@@ -194,6 +194,12 @@ def log_home(path: Path) -> Path:
     return path.parent.parent if path.parent.name in ("otherdays", "other_days") else path.parent
 
 
+def broker_of_home(home: Path) -> str:
+    """The name of the broker whose logs lie in a folder: by broker.log there, else by the folder's own."""
+    parts = sorted(path for path in home.iterdir() if path.is_file() and log_stem(path) == "broker")
+    return _broker_of(home, parts, None)
+
+
 def _broker_of(home: Path, parts: Iterable[Path], given: str | None) -> str:
     for part in parts:
         for line in islice(lines_of(part, ignored), NAME_LINES):

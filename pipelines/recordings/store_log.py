@@ -13,7 +13,7 @@ from parsers.evidence.listing import files_below
 from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of
-from pipelines.recordings.recordings import log_home
+from pipelines.recordings.recordings import broker_of_home, log_home
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
@@ -74,9 +74,14 @@ def store_logs(given: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def is_of_one_broker(paths: Iterable[Path]) -> bool:
-    """Whether the files lie in one folder, and are one broker's."""
-    return len({log_home(path) for path in paths}) == 1
+def logs_of_broker(paths: Iterable[Path], own: str | None) -> list[Path]:
+    """Of these logs the one broker's: all of one folder; where several have some, those of the broker of this name."""
+    by_home: dict[Path, list[Path]] = {}
+    for path in paths:
+        by_home.setdefault(log_home(path), []).append(path)
+    if len(by_home) > 1:
+        by_home = {home: logs for home, logs in by_home.items() if own is not None and broker_of_home(home) == own}
+    return next(iter(by_home.values())) if len(by_home) == 1 else []
 
 
 def read_store_logs(paths: Sequence[Path], problem: Problem) -> StoreLog:

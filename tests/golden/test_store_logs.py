@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.recordings.store_log import logs_of_broker, store_logs
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 from tests.support.incidents import incident, incident_names
@@ -119,3 +120,20 @@ def test_a_number_that_is_no_queue_is_none(tmp_path: Path) -> None:
 def test_no_line_that_a_broker_wrote_is_called_damaged(name: str) -> None:
     told = call("replay", incident(name).logs, "--show", "notes")
     assert "cut or damaged" not in told.err
+
+
+def test_of_several_brokers_the_logs_of_the_one_that_is_asked_for_are_taken(tmp_path: Path) -> None:
+    """Its folder has its name, or a broker.log that names it."""
+    booted = "2026-11-21 03:12:01 INFO main - The broker[{}, 10.0.0.1:10911] boot success.\n"
+    for folder, name in (("broker-a", None), ("x", "broker-b")):
+        (tmp_path / folder / "otherdays").mkdir(parents=True)
+        (tmp_path / folder / "store.log").write_text("")
+        (tmp_path / folder / "otherdays" / "store.1.log").write_text("")
+        if name is not None:
+            (tmp_path / folder / "broker.log").write_text(booted.format(name))
+    logs = store_logs([tmp_path])
+    assert len(logs) == 4
+    for own, folder in (("broker-a", "broker-a"), ("broker-b", "x")):
+        assert {path.relative_to(tmp_path).parts[0] for path in logs_of_broker(logs, own)} == {folder}
+    assert logs_of_broker(logs, None) == logs_of_broker(logs, "broker-c") == []
+    assert logs_of_broker(logs[:2], None) == logs[:2]

@@ -17,7 +17,7 @@ from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.recordings.dispatch_log import DispatchLines
 from pipelines.recordings.listening import hear
 from pipelines.recordings.recordings import Recording, find_recordings
-from pipelines.recordings.store_log import StoreLog, is_of_one_broker, read_store_logs, store_logs
+from pipelines.recordings.store_log import StoreLog, logs_of_broker, read_store_logs, store_logs
 from pipelines.recordings.topic_log import LifeLines
 from recovery.lives.story import LifeEvent
 
@@ -59,9 +59,11 @@ def lines_logged(broker: BrokerSource) -> Logged:
 
 
 def store_logged(broker: BrokerSource) -> StoreLog | None:
-    """What store.log and storeerror.log say; None where neither is there, or where they are of several brokers."""
-    logs = store_logs([broker.logs]) if broker.logs is not None and broker.logs.exists() else []
-    return read_store_logs(logs, _elsewhere) if is_of_one_broker(logs) else None
+    """What store.log and storeerror.log say; None where neither is there, or where they are of several brokers
+    of other names."""
+    there = store_logs([broker.logs]) if broker.logs is not None and broker.logs.exists() else []
+    logs = logs_of_broker(there, broker.name)
+    return read_store_logs(logs, _elsewhere) if logs else None
 
 
 def _recordings(broker: BrokerSource) -> list[Recording]:

@@ -92,7 +92,7 @@ def heard_in(
     says so. Raises as `facts_in`.
     """
     from pipelines.answers.recorded.heard import Hearing
-    from pipelines.recordings.store_log import is_of_one_broker, read_store_logs, store_logs
+    from pipelines.recordings.store_log import logs_of_broker, read_store_logs, store_logs
 
     hearing = Hearing(keeps_facts=keeps_facts)
     for place in source:
@@ -107,8 +107,8 @@ def heard_in(
     for sentence in (sentence for each in hearing.listeners for sentence in each.problems()):
         run.not_read(sentence)
     heard = hearing.heard(history, own)
-    if is_of_one_broker(logs):
-        heard.store_log = read_store_logs(logs, run.not_read)
+    if mine := logs_of_broker(logs, own):
+        heard.store_log = read_store_logs(mine, run.not_read)
     elif logs:
         run.note("--logs: store.log of several brokers; which is the store's is not known: none is taken")
     return heard
