@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from parsers.values.topics import DATABASE_HALF_TOPIC
 from recovery.forecast.forecast import Forecast
 from recovery.rules.settings import StoreSettings
+from recovery.rules.version_rule import Rule
 from recovery.rules.versions import BrokerVersion
 
 LONGEST_V1_TOPIC = 127
@@ -184,22 +185,17 @@ def ways_back(settings: StoreSettings, before: BrokerVersion, after: BrokerVersi
     for each in WAYS_BACK:
         if getattr(newer, each.rule) and not getattr(older, each.rule) and each.counts(settings):
             told = (each.older, each.newer) if older == before else (each.newer, each.older)
-            yield Change("way_back", each.what, *told, _said_of(each.rule).rstrip(".").rpartition(". ")[2])
+            source = getattr(BrokerVersion, each.rule).what.rstrip(".").rpartition(". ")[2]
+            yield Change("way_back", each.what, *told, source)
 
 
 def rule_changes(before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:
     """Every rule that is declared of one version and not of the other."""
-    for name in sorted(set(dir(BrokerVersion)) - {"is_by_specification"}):
-        if not isinstance(getattr(BrokerVersion, name), property):
-            continue
-        was, then = getattr(before, name), getattr(after, name)
-        if isinstance(was, bool) and was != then:
-            yield Change("rule", name.replace("_", " "), _yes(was), _yes(then), _said_of(name))
-
-
-def _said_of(rule: str) -> str:
-    """What a rule's docstring says, on one line, source included."""
-    return " ".join((getattr(BrokerVersion, rule).__doc__ or "").split())
+    for name in sorted(dir(BrokerVersion)):
+        rule = getattr(BrokerVersion, name)
+        if isinstance(rule, Rule) and rule.holds(before) != rule.holds(after):
+            is_now = rule.holds(after)
+            yield Change("rule", name.replace("_", " "), _yes(not is_now), _yes(is_now), rule.what)
 
 
 def _comes_up(told: Forecast) -> str:
