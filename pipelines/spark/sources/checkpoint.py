@@ -26,12 +26,9 @@ class CheckpointReader(StoreReader):
 
 
 class CheckpointSource(StoreSource):
+    format_name = "rocketmq_checkpoint"
     table_name = "checkpoints"
     reader_class = CheckpointReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_checkpoint"
 
 
 class EpochReader(StoreReader):
@@ -44,9 +41,6 @@ class EpochReader(StoreReader):
 
 
 class EpochSource(StoreSource):
+    format_name = "rocketmq_epochs"
     table_name = "epochs"
     reader_class = EpochReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_epochs"

@@ -168,12 +168,9 @@ class RegionsReader(StoreReader):
 
 
 class CommitLogSource(StoreSource):
+    format_name = "rocketmq_commitlog"
     table_name = "commitlog_messages"
     reader_class = CommitLogReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_commitlog"
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         options = {key.lower(): value for key, value in self.options.items()}
@@ -181,9 +178,6 @@ class CommitLogSource(StoreSource):
 
 
 class RegionsSource(StoreSource):
+    format_name = "rocketmq_regions"
     table_name = "commitlog_regions"
     reader_class = RegionsReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_regions"

@@ -21,9 +21,6 @@ class CompactionReader(StoreReader):
 
 
 class CompactionSource(StoreSource):
+    format_name = "rocketmq_compaction"
     table_name = "compacted_messages"
     reader_class = CompactionReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_compaction"

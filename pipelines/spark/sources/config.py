@@ -72,13 +72,10 @@ def read_config(table: str, files: Sequence[StoreFile]) -> tuple[Rows, ToBatch]:
 class ConfigSource(StoreSource):
     """Further option: `table`, one of offset_snapshots (the default), topic_configs, group_configs, queue_mappings."""
 
+    format_name = "rocketmq_config"
     table_name = DEFAULT_TABLE
     further_tables = ("topic_configs", "group_configs", "queue_mappings")
     reader_class = ConfigReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_config"
 
     def schema(self) -> StructType:
         return spark_schema(table_of(self._table()).bare_schema)

@@ -1,4 +1,4 @@
-"""`rocketmq_consumequeue`: the units of ConsumeQueues, in files or in a database."""
+"""`rocketmq_consumequeue`: the units of ConsumeQueues, in files or a database; and `rocketmq_ext`: their ext units."""
 
 from __future__ import annotations
 
@@ -33,9 +33,19 @@ class ConsumeQueueReader(StoreReader):
 
 
 class ConsumeQueueSource(StoreSource):
+    format_name = "rocketmq_consumequeue"
     table_name = "consumequeue_units"
     reader_class = ConsumeQueueReader
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_consumequeue"
+
+class ExtReader(StoreReader):
+    def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        from parsers.consumequeue.ext_columns import read_ext_units
+
+        yield from read_ext_units([piece.file], on_damage="collect", damage=self.note_damage)
+
+
+class ExtSource(StoreSource):
+    format_name = "rocketmq_ext"
+    table_name = "ext_units"
+    reader_class = ExtReader

@@ -26,12 +26,9 @@ class FilesReader(StoreReader):
 
 
 class FilesSource(StoreSource):
+    format_name = "rocketmq_files"
     table_name = "store_files"
     reader_class = FilesReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_files"
 
 
 def file_row(file: StoreFile, damage: DamageSink) -> dict[str, object]:

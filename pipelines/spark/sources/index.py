@@ -53,18 +53,12 @@ def geometry_of(piece: Piece) -> Geometry | None:
 
 
 class IndexSource(StoreSource):
+    format_name = "rocketmq_index"
     table_name = "index_entries"
     reader_class = IndexReader
 
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_index"
-
 
 class IndexFilesSource(StoreSource):
+    format_name = "rocketmq_index_files"
     table_name = "index_files"
     reader_class = IndexFilesReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_index_files"

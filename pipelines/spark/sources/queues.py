@@ -102,9 +102,6 @@ def queue_files(root: Path, first: StoreFile) -> list[StoreFile]:
 
 
 class QueuesSource(StoreSource):
+    format_name = "rocketmq_queues"
     table_name = "queues"
     reader_class = QueuesReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_queues"

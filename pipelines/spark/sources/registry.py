@@ -6,8 +6,7 @@ from pipelines.spark.sources.checkpoint import CheckpointSource, EpochSource
 from pipelines.spark.sources.commitlog import CommitLogSource, RegionsSource
 from pipelines.spark.sources.compaction import CompactionSource
 from pipelines.spark.sources.config import ConfigSource
-from pipelines.spark.sources.consumequeue import ConsumeQueueSource
-from pipelines.spark.sources.ext import ExtSource
+from pipelines.spark.sources.consumequeue import ConsumeQueueSource, ExtSource
 from pipelines.spark.sources.files import FilesSource
 from pipelines.spark.sources.index import IndexFilesSource, IndexSource
 from pipelines.spark.sources.queues import QueuesSource

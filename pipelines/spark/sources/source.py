@@ -49,13 +49,14 @@ class StoreSource(DataSource):
         split_bytes: about how much one task reads.
     """
 
+    format_name: ClassVar[str]
     table_name: ClassVar[str]
     further_tables: ClassVar[tuple[str, ...]] = ()
     reader_class: ClassVar[type[StoreReader]]
 
     @classmethod
     def name(cls) -> str:
-        raise NotImplementedError
+        return cls.format_name
 
     def schema(self) -> StructType:
         return spark_schema(table_of(self.table_name).bare_schema)

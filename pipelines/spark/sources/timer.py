@@ -22,9 +22,6 @@ class TimerReader(StoreReader):
 
 
 class TimerSource(StoreSource):
+    format_name = "rocketmq_timer"
     table_name = "timer_records"
     reader_class = TimerReader
-
-    @classmethod
-    def name(cls) -> str:
-        return "rocketmq_timer"
