@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from parsers.values.java import property_text
 from pipelines.cli.frame.asked.bundles import arguments_of, parameters_of
 from pipelines.cli.frame.asked.options import BrokerOptions, Format, OutputOptions
 from pipelines.cli.frame.call.addressed import stores_here
@@ -37,13 +38,8 @@ def broker_options(
     version: str | None, config: Mapping[str, object] | None, broker_conf: Place | None
 ) -> BrokerOptions:
     """What the caller says of a broker, as the command line takes it."""
-    pairs = [f"{name}={_as_property(value)}" for name, value in (config or {}).items()]
+    pairs = [f"{name}={property_text(value)}" for name, value in (config or {}).items()]
     return BrokerOptions(version, pairs or None, None if broker_conf is None else Path(broker_conf))
-
-
-def _as_property(value: object) -> str:
-    """A value as a broker.conf would spell it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Gathered(Run):

@@ -136,3 +136,8 @@ def ring_hash(text: str, charset: str = "utf-8") -> int:
     Source: rocketmq-all-5.3.3, ConsistentHashRouter.MD5Hash#hash.
     """
     return int.from_bytes(md5(encoded(text, charset), usedforsecurity=False).digest()[:4], "big")
+
+
+def property_text(value: object) -> str:
+    """A value as a properties file such as broker.conf spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What reading a record of another form than expected ends with; the last of them: 1e999 as a whole number."""
 
@@ -19,3 +21,9 @@ def why_not_read(error: Exception) -> str:
     if isinstance(error, OverflowError):
         return "a number is larger than any that RocketMQ writes"
     return "a field has another form than RocketMQ gives it"
+
+
+def instant_of_any(record: object) -> int:
+    """The instant `ts` of whatever was read for a record; 0 of what has none."""
+    instant = record.get("ts") if isinstance(record, Mapping) else None
+    return instant if isinstance(instant, int) else 0

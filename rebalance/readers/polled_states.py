@@ -24,7 +24,7 @@ from rebalance.facts import (
 )
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.timing import POLL_ANSWER_MS
-from rebalance.readers.malformed import MALFORMED, why_not_read
+from rebalance.readers.malformed import MALFORMED, instant_of_any, why_not_read
 
 Record = Mapping[str, Any]
 _PERM_READ = 4
@@ -45,7 +45,7 @@ def facts_from_polls(records: Iterable[Record], *, source: str, file: str = "") 
             yield from _poll(record, source, evidence)
         except MALFORMED as bad:
             reason = why_not_read(bad)
-            yield UnreadRecord(at_ms=_instant(record), source=source, evidence=evidence, reason=reason)
+            yield UnreadRecord(at_ms=instant_of_any(record), source=source, evidence=evidence, reason=reason)
 
 
 def facts_from_topics(snapshots: Iterable[tuple[int, Record]], *, source: str, file: str = "") -> Iterator[Fact]:
@@ -180,8 +180,3 @@ def _group_rows(document: Record) -> dict[str, Any]:
 
 def _group_seen(group: str, row: Any, common: dict[str, Any]) -> Fact:
     return GroupConfigSeen(**common, group=group, settings=None if row is None else GroupSettings(*row))
-
-
-def _instant(record: object) -> int:
-    instant = record.get("ts") if isinstance(record, Mapping) else None
-    return instant if isinstance(instant, int) else 0

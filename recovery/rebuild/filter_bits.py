@@ -15,9 +15,8 @@ from math import ceil, e, log
 from parsers.config.groups import ConsumerFilter, read_filters
 from parsers.store.store import Store
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
-from recovery.filter.expressions import Among, Expression, Property, PropertyCondition
+from recovery.filter.expressions import Expression, asked_properties, delivers
 from recovery.filter.sql92 import parse_sql92
-from recovery.filter.values import EvaluationError
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -53,7 +52,7 @@ class TopicFilters:
     def _calculated(self, properties: Mapping[str, str]) -> bytes:
         bits = bytearray(self.size)
         for expression, positions in self.passed:
-            if _passes(expression, properties):
+            if delivers(expression, properties):
                 for place in positions:
                     bits[place // BITS_OF_A_BYTE] |= 1 << place % BITS_OF_A_BYTE
         return bytes(bits)
@@ -127,7 +126,7 @@ def bits_of(filters: Sequence[ConsumerFilter], version: BrokerVersion, own_shape
 
 def _of_topic(filters: Sequence[ConsumerFilter], version: BrokerVersion) -> TopicFilters:
     passed = [(parsed, each.bit_positions) for each in filters if (parsed := _parsed(each, version)) is not None]
-    names = sorted({name for expression, _ in passed for name in _names(expression)})
+    names = sorted({name for expression, _ in passed for name in asked_properties(expression)})
     newest = max(each.born_time or 0 for each in filters)
     return TopicFilters((filters[0].bit_count or 0) // BITS_OF_A_BYTE, newest, passed, tuple(names))
 
@@ -138,22 +137,3 @@ def _parsed(kept: ConsumerFilter, version: BrokerVersion) -> Expression | None:
         return parse_sql92(kept.expression or "", version) if kept.expression_type == SQL92 else None
     except InvalidFilter:
         return None
-
-
-def _names(expression: Expression) -> set[str]:
-    """The properties that an expression asks for."""
-    names: set[str] = set()
-    waiting = [expression]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Property | PropertyCondition | Among):
-            names.add(each.name)
-        waiting.extend(each.parts)
-    return names
-
-
-def _passes(expression: Expression, properties: Mapping[str, str]) -> bool:
-    try:
-        return expression.evaluate(properties) is True
-    except EvaluationError:
-        return False

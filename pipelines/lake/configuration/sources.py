@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from parsers.damage.errors import why_unreadable
 from parsers.evidence.listing import files_below
 from parsers.evidence.mapped import read_small
+from parsers.values.java import property_text
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace
 from pipelines.lake.configuration.spark_properties import spark_properties
@@ -266,7 +267,7 @@ class _Reader:
             cluster=self.text(entry, "cluster", where, "DefaultCluster"),
             logs=self.place(self.text(entry, "logs", where)) if "logs" in entry else None,
             version=self.text(entry, "version", where) if "version" in entry else None,
-            settings={key: _as_property(value) for key, value in settings.items()},
+            settings={key: property_text(value) for key, value in settings.items()},
             broker_conf=self.place(self.text(entry, "broker_conf", where)) if "broker_conf" in entry else None,
         )
 
@@ -318,8 +319,3 @@ class _Reader:
 
     def complaint(self, problem: str) -> SourcesError:
         return SourcesError(f"{self.path}: {problem}")
-
-
-def _as_property(value: object) -> str:
-    """A TOML value as a broker.conf would spell it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

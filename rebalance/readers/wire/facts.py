@@ -7,7 +7,7 @@ by (remote, opaque). A `connection_closed` ends the memberships of its `remote`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from rebalance.facts import (
     BrokerStarted,
@@ -19,7 +19,7 @@ from rebalance.facts import (
     HeartbeatReceived,
     UnreadRecord,
 )
-from rebalance.readers.malformed import MALFORMED, why_not_read
+from rebalance.readers.malformed import MALFORMED, instant_of_any, why_not_read
 from rebalance.readers.wire.requests import ANSWERED, READERS, Record, instant_of, text_of
 
 Members = dict[str, dict[str, str | None]]
@@ -42,17 +42,12 @@ def facts_from_wire(records: Iterable[Record], *, broker: str, file: str = "") -
                 _follow(fact, members)
                 yield fact
         except MALFORMED as bad:
-            yield UnreadRecord(at_ms=_instant(record), source=broker, evidence=evidence, reason=why_not_read(bad))
+            yield UnreadRecord(at_ms=instant_of_any(record), source=broker, evidence=evidence, reason=why_not_read(bad))
         if len(open_requests) > _MAX_OPEN_REQUESTS:
             oldest = next(iter(open_requests))
             yield from _settle(*open_requests.pop(oldest), None, broker)
     for request, evidence in open_requests.values():
         yield from _settle(request, evidence, None, broker)
-
-
-def _instant(record: object) -> int:
-    instant = record.get("ts") if isinstance(record, Mapping) else None
-    return instant if isinstance(instant, int) else 0
 
 
 def _facts_of_record(
@@ -82,7 +77,7 @@ def _settle(request: Record, evidence: Evidence, answer: Record | None, broker: 
     try:
         yield from READERS[request["code"]](request, answer, broker, evidence)
     except MALFORMED as bad:
-        yield UnreadRecord(at_ms=_instant(request), source=broker, evidence=evidence, reason=why_not_read(bad))
+        yield UnreadRecord(at_ms=instant_of_any(request), source=broker, evidence=evidence, reason=why_not_read(bad))
 
 
 def _follow(fact: Fact, members: Members) -> None:

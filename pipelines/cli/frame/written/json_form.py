@@ -175,3 +175,8 @@ def _bracketed(column: pa.Array, children: pa.Array) -> pa.Array:
     offsets = pc.subtract(column.offsets.cast(pa.int32()), pa.scalar(first, pa.int32()))
     joined = pc.binary_join_element_wise("[", pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ","), "]", "")
     return pc.if_else(column.is_valid(), joined, None)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whole numbers and decimals."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

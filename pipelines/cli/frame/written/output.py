@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pipelines.cli.frame.asked.options import Format
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.visible import visible
-from pipelines.cli.frame.written.json_form import json_lines, plain_text
+from pipelines.cli.frame.written.json_form import is_number, json_lines, plain_text
 
 CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]"
 FORMULA, NUMBER = r"^[=+\-@\t]", r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -180,11 +180,6 @@ class _Open:
 def _is_plain(kind: pa.DataType) -> bool:
     """CSV has a form for it that needs no quotes."""
     return bool(is_number(kind) or pa.types.is_boolean(kind))
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whole numbers and decimals."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _harmless(column: pa.Array) -> pa.Array:

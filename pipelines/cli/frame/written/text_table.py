@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from rich.cells import cell_len, set_cell_size
 
 from pipelines.cli.frame.visible import visible, wrapped
-from pipelines.cli.frame.written.json_form import plain_text
+from pipelines.cli.frame.written.json_form import is_number, plain_text
 
 GAP = "  "
 SETTLING_ROWS = 200
@@ -42,7 +42,7 @@ class TextTable:
     def __init__(self, schema: pa.Schema, out: BinaryIO, width: int, note: Callable[[str], None]) -> None:
         self._out, self._width, self._note = out, width, note
         self._names: list[str] = schema.names
-        self._right = [_is_number(field.type) for field in schema]
+        self._right = [is_number(field.type) for field in schema]
         self._times = [bool(pa.types.is_timestamp(field.type)) for field in schema]
         self._whole = [right or time for right, time in zip(self._right, self._times, strict=True)]
         self._waiting: list[list[str]] = []
@@ -276,7 +276,3 @@ def _payload(value: bytes | None) -> str | None:
     except UnicodeDecodeError as wrong:
         is_cut_inside = len(value) > BYTES_SHOWN and wrong.start > BYTES_SHOWN - 4
         return shown[: wrong.start].decode("utf-8") if is_cut_inside else f"0x{shown.hex()}"
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
