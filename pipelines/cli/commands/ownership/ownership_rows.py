@@ -70,6 +70,9 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ),
         ("first_at", "last_at", "says", "topic", "queue_id", "lines", "means"),
     ),
-    "divergence": (schema_of(ASSIGNMENT_DIVERGENCE), ("at", "group", "topic", "client_id", "cause", "expected", "observed")),
+    "divergence": (
+        schema_of(ASSIGNMENT_DIVERGENCE),
+        ("at", "group", "topic", "client_id", "cause", "expected", "observed"),
+    ),
 }
 """Per table shown: its columns, and those a terminal sees first."""
