@@ -140,7 +140,7 @@ def topics_told(logs: Sequence[Path], root: Path, said: Said) -> TopicsTold:
 
     Raises RocketlensError: a path that is not there, or no store.
     """
-    from pipelines.cli.frame.call.topic_logs import lines_told
+    from pipelines.cli.frame.call.beside.topic_logs import lines_told
     from pipelines.recordings.topic_log import topic_events
     from recovery.knowledge.inference import broker_name_in
     from recovery.knowledge.knowledge import open_known

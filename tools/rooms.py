@@ -116,6 +116,7 @@ CHAPTERS = {
     "pipelines/defs": ("", "assets", "runs"),
     "pipelines/cli": ("frame", "commands", ""),
     "pipelines/cli/frame": ("", "asked", "written", "call"),
+    "pipelines/cli/frame/call": ("", "beside"),
     "pipelines/cli/commands": ("", "store", "messages", "groups", "broker", "ownership", "lake"),
     "pipelines/cli/commands/store": ("dump", ""),
 }

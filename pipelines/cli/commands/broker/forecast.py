@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.frame.asked.options import BROKER, DOCUMENT, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, store_to_start
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 
 
 def register(app: typer.Typer) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.frame.asked.options import BROKER, DOCUMENT, BrokerOptions, Format, TopicLogsOption
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.configured import ConfigFile, sources_of
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.call.start import allow_everything
-from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:

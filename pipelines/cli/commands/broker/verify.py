@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, Format, StoreArgument, TopicLogsOption
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.visible import as_named
 

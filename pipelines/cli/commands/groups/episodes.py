@@ -16,13 +16,13 @@ from pipelines.cli.frame.asked.options import (
     StoreArgument,
     kept_option,
 )
+from pipelines.cli.frame.call.beside.kept_offsets import NO_COPY
+from pipelines.cli.frame.call.beside.recordings import heard_in
+from pipelines.cli.frame.call.beside.topic_logs import lines_heard
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import NO_COPY
 from pipelines.cli.frame.call.opening import known_store_at
-from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 from recovery.query.lag_cause import LagCause
 

@@ -16,12 +16,12 @@ from pipelines.cli.frame.asked.options import (
     instant_of,
     instant_option,
 )
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_at
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics, part_of_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from parsers.store.store import Store

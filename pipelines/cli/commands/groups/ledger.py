@@ -14,9 +14,9 @@ from pipelines.cli.frame.asked.options import (
     RecordedOptions,
     StoreArgument,
 )
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_if_any
+from pipelines.cli.frame.call.beside.movements import movements
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import offsets_if_any
-from pipelines.cli.frame.call.movements import movements
 from pipelines.cli.frame.call.opening import known_store_at, note_pops, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run

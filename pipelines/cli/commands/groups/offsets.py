@@ -15,8 +15,8 @@ from pipelines.cli.frame.asked.options import (
     RecordingsOption,
     kept_option,
 )
+from pipelines.cli.frame.call.beside.movements import movements
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.movements import movements
 from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.rows import emit_rows_of
 from pipelines.cli.frame.call.run import Run

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli.frame.asked.options import LAKE, TEXT, BrokerOptions, kept_option
+from pipelines.cli.frame.call.beside.kept_offsets import kept_copies
+from pipelines.cli.frame.call.beside.recordings import heard_in
+from pipelines.cli.frame.call.beside.topic_logs import lines_heard
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.configured import ConfigFile, lake_at, sources_of
-from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import WrongUsage
 from pipelines.cli.frame.visible import as_named
 

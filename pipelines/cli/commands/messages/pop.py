@@ -18,8 +18,8 @@ from pipelines.cli.frame.asked.options import (
     StoreArgument,
     instant_of,
 )
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_if_any
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import offsets_if_any
 from pipelines.cli.frame.call.opening import known_store_at
 from pipelines.cli.frame.call.rows import emit_batches_of, emit_sums
 from pipelines.cli.frame.call.run import Run

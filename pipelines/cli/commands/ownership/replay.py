@@ -12,8 +12,8 @@ import typer
 
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, Format, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, answers, instant_in
+from pipelines.cli.frame.call.beside.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 

@@ -11,10 +11,10 @@ import typer
 
 from pipelines.cli.commands.ownership.allocate import params_of
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOption, ParamOption
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_at
+from pipelines.cli.frame.call.beside.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.call.recordings import facts_in, replay_of, say_no_group
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from pipelines.cli.frame.asked.options import OWNERSHIP, BrokerOptions, RecordingsOption, kept_option
+from pipelines.cli.frame.call.beside.kept_offsets import kept_copies
+from pipelines.cli.frame.call.beside.recordings import heard_in
+from pipelines.cli.frame.call.beside.topic_logs import lines_heard
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.configured import lake_at
-from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
-from pipelines.cli.frame.call.recordings import heard_in
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_heard
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 

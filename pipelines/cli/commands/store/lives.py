@@ -18,12 +18,12 @@ from pipelines.cli.frame.asked.options import (
     TopicOption,
     kept_option,
 )
+from pipelines.cli.frame.call.beside.kept_offsets import kept_copies
+from pipelines.cli.frame.call.beside.topic_logs import lines_heard, lines_told, listen
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import kept_copies
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.rows import emit_rows_of, emit_sums
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_heard, lines_told, listen
 
 BRIEF_EVENTS = ("subject", "name", "life", "happened", "earliest", "latest", "before", "after", "by", "certain")
 BRIEF_GROUPS = (

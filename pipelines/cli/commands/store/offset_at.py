@@ -12,8 +12,8 @@ import typer
 from parsers.values.java import INT_MAX
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, instant_of, instant_option
 from pipelines.cli.frame.call.batch import Answer, Question, answers, in_our_words, instant_in, number_in, text_in
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_at
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.kept_offsets import offsets_at
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage

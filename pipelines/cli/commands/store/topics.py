@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, TopicLogsOption, TopicOption
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 
 if TYPE_CHECKING:
     from recovery.lives.life import TopicLife

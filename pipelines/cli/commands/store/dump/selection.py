@@ -18,10 +18,10 @@ from pipelines.cli.frame.asked.options import (
     instant_of,
     instant_option,
 )
-from pipelines.cli.frame.call.kept_offsets import offsets_at
+from pipelines.cli.frame.call.beside.kept_offsets import offsets_at
+from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.opening import is_file, known_store_at
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import with_logs
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.cli.frame.call.kept_offsets import kept_copies
+from pipelines.cli.frame.call.beside.kept_offsets import kept_copies
+from pipelines.cli.frame.call.beside.topic_logs import lines_told
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.topic_logs import lines_told
 
 if TYPE_CHECKING:
     from parsers.store.store import Store
