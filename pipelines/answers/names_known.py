@@ -23,6 +23,12 @@ def topics_named(store: Store) -> set[str]:
     return {topic for topic, _ in (*store.queues, *store.batch_queues)}
 
 
+def is_no_topic(store: Store, topic: str) -> bool:
+    """Whether topics.json is there and does not name it: a topic without a queue was never one, or is deleted."""
+    known = TopicsKnown.of(store.config).names
+    return known is not None and topic not in known
+
+
 def groups_named(store: Store) -> set[str]:
     """Groups in the tables of offsets and of groups, and those of retry and dead letter topics. Damage is not
     reported."""

@@ -59,7 +59,8 @@ def rocketlens(
     it is. Store files are opened read-only and nothing is ever written beside them. The options below are understood
     before and after the name of a command.
 
-    Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 input unreadable or not a store, 4 read in part.
+    Exit codes: 0 fine, 1 findings, 2 wrong usage or an unknown topic or group, 3 input unreadable or not a store,
+    4 read in part.
     """
     ctx.obj = output
 

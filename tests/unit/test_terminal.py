@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -210,7 +211,24 @@ def test_the_folder_around_a_store_is_told_from_one_without_any(tmp_path: Path) 
 def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
     called = call(*command.split(), STORE, "--topic", "OrdrTopic0")
     assert "no queue of a topic 'OrdrTopic0' in this store; the nearest names are OrderTopic0" in called.err
-    assert "no queue of a topic" not in call(*command.split(), STORE, "--topic", "OrderTopic0").err
+    assert called.code == 2
+    known = call(*command.split(), STORE, "--topic", "OrderTopic0")
+    assert "no queue of a topic" not in known.err
+    assert known.code == 0
+
+
+def test_a_topic_that_may_be_there_is_no_wrong_name(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(STORE, store, ignore=shutil.ignore_patterns("consumequeue", "timer*"))
+    shutil.copytree(STORE / "consumequeue" / "OrderTopic1", store / "consumequeue" / "OrderTopic1")
+    asked = ("dump", "consumequeue", store, "--quiet", "--topic")
+    listed = call(*asked, "OrderTopic0")
+    assert (listed.code, listed.err) == (0, ""), "topics.json has it"
+    wrong = call(*asked, "OrdrTopic0")
+    assert (wrong.code, wrong.err.count("no queue of a topic 'OrdrTopic0'")) == (2, 1)
+    for kept in (store / "config").glob("topics.json*"):
+        kept.unlink()
+    assert call(*asked, "OrdrTopic0").code == 0, "the log may have it"
 
 
 @pytest.mark.parametrize(
@@ -220,6 +238,7 @@ def test_an_unknown_group_names_those_that_come_near(command: str) -> None:
     words = command.format(kept=STORE / "config" / "consumerOffset.json").split()
     called = call(*words[:1], STORE, *words[1:], "--group", "CG_uptodat")
     assert "no file of this store tells of a group 'CG_uptodat'; the nearest names are CG_uptodate" in called.err
+    assert called.code == 2
     assert "tells of a group" not in call(*words[:1], STORE, *words[1:], "--group", "CG_uptodate").err
 
 

@@ -202,18 +202,32 @@ class Run:
 
     def hint_at_names(self, topic: str | None, group: str | None) -> None:
         """Where nothing was answered, and no store that was opened has the topic or the group that was asked for: the
-        names that are nearest to it."""
+        names that are nearest to it. One that is in no file that lists such names is wrong usage: who watches a group
+        by a wrong name is not told that all is well."""
         if self.rows or not self.stores or not (topic or group):
             return
-        from pipelines.answers.names_known import groups_named, nearest, topics_named
+        from pipelines.answers.names_known import groups_named, is_no_topic, nearest, topics_named
 
         topics = set[str]().union(*map(topics_named, self.stores))
         if topic and topics and topic not in topics:
-            self.note(f"no queue of a topic {topic!r} in this store; the nearest names are {nearest(topic, topics)}")
+            near = f"the nearest names are {nearest(topic, topics)}"
+            self._unknown(
+                f"no queue of a topic {topic!r} in this store; {near}",
+                is_sure=all(is_no_topic(store, topic) for store in self.stores),
+            )
         groups = set[str]().union(*map(groups_named, self.stores)) if group else set[str]()
         if group and group not in groups:
             near = f"; the nearest names are {nearest(group, groups)}" if groups else ", and of no other"
-            self.note(f"no file of this store tells of a group {group!r}{near}")
+            self._unknown(f"no file of this store tells of a group {group!r}{near}", is_sure=bool(groups))
+
+    def _unknown(self, sentence: str, *, is_sure: bool) -> None:
+        """A name that was asked for and is not found; it may be where something could not be read."""
+        if not is_sure:
+            self.note(sentence)
+            return
+        self.warn(sentence)
+        if self.exit_code == ExitCode.FINE and not self.unread:
+            self.exit_code = ExitCode.WRONG_USAGE
 
     def damage(self, found: Damage) -> None:
         """A range that could not be read: named on stderr, and the exit code says so."""
