@@ -88,15 +88,15 @@ def parts_of(facts: Facts | LakeFacts) -> list[Part]:
         return [Part("", "", "plain", "", sections_of(facts))]
     brokers = sorted(facts.brokers, key=lambda each: rank_of(each.verdict))
     told = [_part(number, each) for number, each in enumerate(brokers)]
-    overview = overview_section([each.verdict for each in brokers], [_also(part) for part in told])
+    overview = overview_section([each.verdict for each in brokers], [_also(part.sections) for part in told])
     first = Part("", "", "plain", "", [overview])
     last = [Part("", "", "plain", "", _of_the_cluster(facts.cluster))] if facts.cluster else []
     return [first, *told, *last]
 
 
-def _also(part: Part) -> str | None:
+def _also(sections: Sequence[Section]) -> str | None:
     """The sections with something to look at that the other columns of the overview do not tell."""
-    found = [each.anchor for each in part.sections if each.state == "finding" and each.anchor not in TOLD_IN_OVERVIEW]
+    found = [each.anchor for each in sections if each.state == "finding" and each.anchor not in TOLD_IN_OVERVIEW]
     return ", ".join(found) or None
 
 
@@ -107,13 +107,15 @@ def _of_the_cluster(cluster: Facts) -> list[Section]:
 
 def _part(number: int, broker: BrokerFacts) -> Part:
     facts, verdict = broker.facts, broker.verdict
-    follows = f" · next: {verdict.next_command}" if verdict.next_command else ""
+    sections = [each for each in sections_of(facts) if each.anchor != "ownership"]
+    told = {"also to look at": _also(sections), "next": verdict.next_command}
+    follows = "".join(f" · {what}: {words}" for what, words in told.items() if words)
     return Part(
         anchor_of(number),
         verdict.broker,
         state_of(verdict),
         f"{verdict.store} · {_version(facts)}{follows}",
-        [each for each in sections_of(facts) if each.anchor != "ownership"],
+        sections,
     )
 
 

@@ -143,6 +143,11 @@ class Part:
     subtitle: str
     sections: Sequence[Section]
 
+    @property
+    def is_well(self) -> bool:
+        """Whether all was looked at and there is nothing to look at more closely."""
+        return self.state in ("good", "plain")
+
 
 @dataclass(slots=True)
 class Facts:
