@@ -102,6 +102,12 @@ class Page:
         """Move the mouse there."""
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
+    def type_into(self, field: str, text: str) -> None:
+        """Type a text into the field that a selector finds."""
+        self._call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.run(f"document.querySelector({json.dumps(field)}).focus()")
+        self._call("Input.insertText", text=text)
+
     def picture(self, to: Path) -> None:
         """What is in the window now, as a PNG."""
         told = self._call("Page.captureScreenshot", format="png")
