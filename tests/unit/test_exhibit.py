@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -71,6 +72,9 @@ def test_lag_that_is_partly_unknown_is_drawn(incidents: int) -> None:
     assert [len(patches) for patches in hatched] == [2, 4]
     assert len(messages.texts) == {0: 0, 1: 1, 40: 14}[incidents], "words keep apart"
     assert show(figure)._repr_png_().startswith(b"\x89PNG")
+    shown = show(figure)._repr_html_()
+    assert 'data-jp-theme-light="false"' in shown, "the dark theme has it dark"
+    assert b64decode(shown.split("base64,")[1].split('"')[0]).startswith(b"\x89PNG")
 
 
 def test_without_a_history_no_scale_says_that_lag_is_0() -> None:
