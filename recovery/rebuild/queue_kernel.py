@@ -124,7 +124,10 @@ def place(
 
 @cached_njit(nogil=True, _nrt=False)
 def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: int) -> bool:
-    """Whether a unit is appended to a BatchCQ, by `BatchQueueWriter.put`; moves `end` past it if so."""
+    """Whether a unit is appended to a BatchCQ; moves `end` past it if so.
+
+    Source: BatchConsumeQueue#putBatchMessagePositionInfo @5.0.0 … 5.5.1.
+    """
     if physical_offset <= state.max_physical_offset[queue]:
         state.duplicate[queue] += 1
         return False

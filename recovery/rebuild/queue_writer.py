@@ -1,9 +1,9 @@
 """Where a unit lands in a queue's files: duplicates, pre-blanks, rolling, order errors, as the broker's classes do it.
 
-`QueueWriter` and `BatchQueueWriter` decide and hand every run of bytes to a sink, so that the same rules write real
-files, an overlay in memory, or nothing at all. Scalar reference of `recovery/rebuild/queue_kernel.py`.
-Source: ConsumeQueue#putMessagePositionInfo, #fillPreBlank, BatchConsumeQueue#putBatchMessagePositionInfo,
-MappedFileQueue#getLastMappedFile, #tryCreateMappedFile @4.4.0 … 5.5.1.
+`QueueWriter` decides and hands every run of bytes to a sink, so that the same rules write real files, an overlay in
+memory, or nothing at all. Scalar reference of `recovery/rebuild/queue_kernel.py`.
+Source: ConsumeQueue#putMessagePositionInfo, #fillPreBlank, MappedFileQueue#getLastMappedFile, #tryCreateMappedFile
+@4.4.0 … 5.5.1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.values.java import LONG_MAX, divide, to_long
 from recovery.rules.dispatch import QueueUnit
@@ -109,45 +108,3 @@ class QueueWriter:
 
 def _classic_fields(unit: QueueUnit) -> dict[str, int]:
     return {"physical_offset": unit.physical_offset, "msg_size": unit.msg_size, "tags_code": unit.tags_code}
-
-
-@dataclass(slots=True)
-class BatchQueueWriter:
-    """The writing end of one BatchCQ: units follow one another, wherever their base offset is.
-
-    `max_physical_offset` is the start of the last message put. Files need not hold whole units evenly: a unit that
-    does not fit into the rest of a file is refused by the broker and is `behind` here.
-    """
-
-    file_size: int
-    sink: Sink
-    last_file: int | None = None
-    wrote_position: int = 0
-    max_physical_offset: int = -1
-    next_queue_offset: int = 0
-
-    def put(self, unit: QueueUnit) -> Put:
-        if unit.physical_offset <= self.max_physical_offset:
-            return "duplicate"
-        if self.last_file is None:
-            self.last_file = 0
-        elif self.wrote_position == self.file_size:
-            self.last_file, self.wrote_position = self.last_file + self.file_size, 0
-        if self.wrote_position + BATCH_UNIT.size > self.file_size:
-            return "behind"
-        self.sink(self.last_file + self.wrote_position, BATCH_UNIT.pack(_batch_fields(unit)))
-        self.wrote_position += BATCH_UNIT.size
-        self.max_physical_offset = unit.physical_offset
-        self.next_queue_offset = unit.queue_offset + unit.message_count
-        return "appended"
-
-
-def _batch_fields(unit: QueueUnit) -> dict[str, int]:
-    return {
-        **_classic_fields(unit),
-        "store_timestamp_ms": unit.store_timestamp_ms,
-        "queue_offset": unit.queue_offset,
-        "message_count": unit.message_count,
-        "compact_offset": -1,
-        "reserved": 0,
-    }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.commitlog.record.body import decompress
-from parsers.commitlog.record.ids import decode_message_id, decode_unique_id
+from parsers.commitlog.record.ids import decode_message_id
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.damage.errors import NotThisFormat, StoreFormatError
 from pipelines.answers.instants import parse_broker_instant, parse_instant
@@ -109,7 +109,6 @@ def read_configuration(content: bytes, folder: Path) -> None:
 def read_text(content: bytes, folder: Path) -> None:
     """The bytes as each small text that a user or a message can bring."""
     text = content.decode("utf-8", "replace")
-    decode_unique_id(text)
     for decode in (decode_message_id, parse_instant, parse_broker_instant, BrokerVersion.parse, DelayLevels.parse):
         with suppress(ValueError):
             decode(text)

@@ -18,7 +18,7 @@ from parsers.values.java import index_key_hash
 from recovery.rebuild.index_files import IndexFilesWriter
 from recovery.rebuild.index_writer import IndexWriter
 from recovery.rebuild.queue_files import QueueFilesWriter
-from recovery.rebuild.queue_writer import BatchQueueWriter, QueueWriter
+from recovery.rebuild.queue_writer import QueueWriter
 from recovery.rules.dispatch import (
     DispatchRequest,
     DispatchRules,
@@ -31,6 +31,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.scan.kernel import ScanBatch
 from recovery.scan.record_walk import walk
 from recovery.scan.scanner import LogScanner
+from tests.support.batch_queue_writer import BatchQueueWriter
 from tests.support.commitlog_strategies import messages
 from tests.support.new_message import new_message
 

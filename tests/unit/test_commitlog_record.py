@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from parsers.commitlog.record.host import Host
-from parsers.commitlog.record.ids import decode_message_id, decode_unique_id, encode_message_id
+from parsers.commitlog.record.ids import decode_message_id, encode_message_id
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, compression, parts, transaction_type
 from parsers.commitlog.record.message import decode_message, encode_message
 from parsers.commitlog.record.propcrc import decode_record_crc, encode_record_crc
@@ -57,17 +55,6 @@ def test_a_message_id_holds_host_and_place() -> None:
     for text in ("", "7F", "7F00000100002A9F00000000000002AG", " 7F00000100002A9F00000000000002AF"):
         with pytest.raises(ValueError, match="id"):
             decode_message_id(text)
-
-
-def test_a_unique_id_holds_its_client_and_the_time_within_a_month() -> None:
-    unique_id = decode_unique_id("7F00000130915FFD2B276A43D52B0000")
-    assert unique_id is not None
-    assert (unique_id.address, unique_id.pid_low, unique_id.counter) == (bytes((127, 0, 0, 1)), 0x3091, 0)
-    assert unique_id.born_at_ms(datetime(2026, 11, 30, tzinfo=UTC)) == 1795274030379
-    assert unique_id.born_at_ms(datetime(2027, 1, 3, tzinfo=UTC)) == 1795274030379 + 30 * 86_400_000  # December
-    assert decode_unique_id("order-17") is None
-    with pytest.raises(ValueError, match="zone"):
-        unique_id.born_at_ms(datetime(2026, 11, 30))
 
 
 @pytest.mark.parametrize(("tags", "code"), [(None, 0), ("", 0), ("TagA", 2598919), ("标签", 857175), ("Aa", 2112)])
