@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rebalance.diagnosis.cause import DUPLICATE_CLIENT_ID, STRATEGY_DIFFERS, SUBSCRIPTION_DIFFERS, UNKNOWN, VIEWS_DIFFER
+from rebalance.diagnosis.cause import (
+    DUPLICATE_CLIENT_ID,
+    LIST_FAILED,
+    STRATEGY_DIFFERS,
+    SUBSCRIPTION_DIFFERS,
+    UNKNOWN,
+    VIEWS_DIFFER,
+)
 from rebalance.diagnosis.targets import Settled, Targets
 from rebalance.facts import RebalanceResultChanged
 from rebalance.model.message_queue import Queues, sorted_queues
@@ -98,6 +105,9 @@ def _cause(history: GroupHistory, targets: Targets, settled: Settled, expected: 
         return SUBSCRIPTION_DIFFERS, "it does not subscribe the topic"
     if len(set(ids)) < len(ids):
         return DUPLICATE_CLIENT_ID, f"{len(ids)} entries, {len(set(ids))} ids"
+    away = [broker for broker in sorted(history.down) if history.is_down(broker, answer.at_ms)]
+    if away:  # RebalanceImpl#rebalanceByTopic: no list, no change
+        return LIST_FAILED, f"{', '.join(away)} was away: a topic that asks it for the members keeps its queues"
     return UNKNOWN, ""
 
 
