@@ -56,6 +56,7 @@ class BrokerMemory:
     Attributes:
         second_noted: how far the database beside the queue files says that messages were dispatched, 0 of a new one;
             None where it is not recovered together with them.
+        second_queues: the queues in files beside a database that decides, which are recovered together with it.
         compacted: the copies of compacted topics.
         confirm_offset: CommitLog's field; -1 before anything sets it.
         flushed_where: how far the log counts as flushed.
@@ -85,6 +86,7 @@ class BrokerMemory:
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
     database: QueueDatabase | None = None
     second_noted: int | None = None
+    second_queues: list[Queue] | None = None
     compacted: dict[QueueKey, CompactedQueueLoad] = field(default_factory=dict)
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1

@@ -73,7 +73,10 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     version = played.memory.version
     memory, folder = played.memory, played.memory.evidence.database
     double = memory.settings.rocksdb_cq_double_write_enable
-    if double and folder is None:
+    if double and memory.second_queues is not None:
+        why = "this forecast is of the database, which gives messages their numbers and answers pulls"
+        yield Unknown("the queue files beside the database", why)
+    if double and memory.evidence.second_database is not None:
         what = "the database beside the queue files"
         if memory.version.combines_queue_stores:
             why = "this forecast is of the queue files, which give messages their numbers and answer pulls"

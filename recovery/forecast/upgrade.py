@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from parsers.values.topics import DATABASE_HALF_TOPIC
 from recovery.forecast.forecast import Forecast
-from recovery.rules.settings import StoreSettings
+from recovery.rules.settings import FILE_STORE, ROCKSDB_STORE, StoreSettings
 from recovery.rules.version_rule import Rule
 from recovery.rules.versions import BrokerVersion
 
@@ -217,7 +217,9 @@ def _queues_of(settings: StoreSettings, version: BrokerVersion) -> str:
     if settings.uses_rocksdb_queues and version.keeps_queues_in_rocksdb:
         return f"in {settings.queue_database_folder}/ (RocksDB)"
     if settings.rocksdb_cq_double_write_enable and version.combines_queue_stores:
-        return "in files and in RocksDB, together"
+        alone = {FILE_STORE: "in files", ROCKSDB_STORE: f"in {settings.queue_database_folder}/ (RocksDB)"}
+        loaded = settings.loaded_queue_stores
+        return alone[next(iter(loaded))] if len(loaded) == 1 else "in files and in RocksDB, together"
     if settings.rocksdb_cq_double_write_enable and version.keeps_queues_in_rocksdb:
         return "in files; RocksDB is written beside them"
     return "in files"

@@ -19,7 +19,7 @@ from recovery.rules.versions import BrokerVersion
 
 DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 CONSUME_QUEUE_UNIT_SIZE = 20
-ROCKSDB_STORE = "defaultrocksdb"
+FILE_STORE, ROCKSDB_STORE = "default", "defaultrocksdb"
 MOST_CONF_BYTES = 1 << 22
 FORMER_NAMES = {
     "mapedFileSizeCommitLog": "mappedFileSizeCommitLog",
@@ -230,15 +230,15 @@ class StoreSettings:
         return self.uses_rocksdb_queues or prefers
 
     @property
-    def combines_queues_otherwise(self) -> list[str]:
-        """RocketMQ's names of settings by which both stores of queues are combined in another way than by default."""
-        deciding = ("combineCQLoadingCQTypes", "combineCQPreferCQType", "combineAssignOffsetCQType")
-        return [name for name in deciding if self._differs(_BY_JAVA_NAME[name])]
+    def loaded_queue_stores(self) -> frozenset[str]:
+        """The stores of queues that are combined; words that are none are passed over. StoreType#fromString @5.4.0."""
+        named = {word.strip().lower() for word in self.combine_cq_loading_cq_types.split(";")}
+        return frozenset(named & {FILE_STORE, ROCKSDB_STORE})
 
-    def _differs(self, declared: dataclasses.Field[Any]) -> bool:
-        """Whether a setting that is a word is not its default, in whatever case it is written."""
-        value, default = getattr(self, declared.name), declared.metadata["default"]
-        return str(value).lower() != str(default).lower()
+    @property
+    def combining_queue_stores(self) -> tuple[str, str]:
+        """The one that gives out queue offsets, and the one that answers. CombineConsumeQueueStore#<init> @5.4.0."""
+        return self.combine_assign_offset_cq_type.lower(), self.combine_cq_prefer_cq_type.lower()
 
     @property
     def opens_queue_database(self) -> bool:

@@ -62,8 +62,9 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         number = first_file_after_clean_exit(memory, dispatch_from)
     else:
         number = first_file_after_crash(memory)
-    if memory.second_noted is not None:
-        dispatch_from = min(dispatch_from, memory.second_noted)
+    second = second_dispatched(memory, clean_exit)
+    if second is not None:
+        dispatch_from = min(dispatch_from, second)
     if memory.version.dispatches_to_databases:
         dispatch_from = min([dispatch_from, *(noted for noted in memory.noted_of_messages() if noted > 0)])
     wanted = _lacking_in_queues(memory, dispatch_from) if clean_exit else _confirmed(memory)
@@ -75,6 +76,15 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
         _truncate_queues(memory, walk.end)
     memory.flushed_where = walk.end
     memory.commitlog.truncate_to(walk.end)
+
+
+def second_dispatched(memory: BrokerMemory, clean_exit: bool) -> int | None:
+    """`dispatch_offset` of the store of queues beside the one that decides; None without one."""
+    if memory.second_queues is None:
+        return memory.second_noted
+    if not clean_exit and memory.version.keeps_dispatched_offset:
+        return memory.checkpoint.logics_physical_offset or 0
+    return max((queue.max_physical_offset for queue in memory.second_queues), default=-1)
 
 
 def dispatch_offset(memory: BrokerMemory, clean_exit: bool) -> int:

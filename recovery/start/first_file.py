@@ -78,7 +78,12 @@ def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_se
 
 
 def _second_has(memory: BrokerMemory, file: LogFile) -> bool:
-    """CombineConsumeQueueStore#isMappedFileMatchedRecover @5.4.0: a database that was never written to counts not."""
+    """CombineConsumeQueueStore#isMappedFileMatchedRecover @5.4.0: a store that was never written to counts not."""
+    if memory.second_queues is not None:
+        first, clean_exit = FirstRecord.of(file.stored), not memory.evidence.abort
+        most = max((queue.max_physical_offset for queue in memory.second_queues), default=-1)
+        dispatched = most if clean_exit else memory.checkpoint.logics_physical_offset or 0
+        return most <= 0 or (first is not None and _files_have(memory, first, dispatched, clean_exit))
     noted = memory.second_noted or 0
     return noted <= 0 or HEAD.unpack(file.stored)["physical_offset"] <= noted
 
@@ -156,7 +161,15 @@ def is_dispatched(memory: BrokerMemory, first: FirstRecord, dispatched: int, cle
         and first.store_timestamp_ms > stored.index_msg_timestamp
     ):
         return False
-    if clean_exit or memory.database is not None:
+    if memory.database is not None:
+        return first.physical_offset <= dispatched
+    return _files_have(memory, first, dispatched, clean_exit)
+
+
+def _files_have(memory: BrokerMemory, first: FirstRecord, dispatched: int, clean_exit: bool) -> bool:
+    """Whether queues in files have the message, by their maximum or, after a crash, by the checkpoint."""
+    stored = memory.checkpoint
+    if clean_exit:
         return first.physical_offset <= dispatched
     if not memory.version.keeps_dispatched_offset:
         return first.store_timestamp_ms <= stored.min_timestamp

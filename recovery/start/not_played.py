@@ -45,8 +45,10 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
         )
         yield NotPlayed("where dispatch begins with recheckReputOffsetFromCq", why, whole=False)
     combines = settings.rocksdb_cq_double_write_enable and not settings.uses_rocksdb_queues
-    if combines and version.combines_queue_stores and (names := settings.combines_queues_otherwise):
-        why = f"with {', '.join(names)} other stores of queues are loaded, decide or answer than the files do"
+    assigns, answers = settings.combining_queue_stores
+    is_made = {assigns, answers} <= settings.loaded_queue_stores
+    if combines and version.combines_queue_stores and is_made and assigns != answers:
+        why = f"one gives out queue offsets (combineAssignOffsetCQType={assigns}), and one answers ({answers})"
         yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
     yield from _about_folders(evidence, version, settings)
     keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database

@@ -30,7 +30,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.start.beside_store import WheelRefused, epochs_refused, timer_log_refused, timer_wheel_refused
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
-from recovery.start.load_queues import StoreNotMade, load_queues, make_store
+from recovery.start.load_queues import StoreNotMade, combined, load_queues, make_store
 from recovery.start.not_played import NotPlayed, not_played
 from recovery.start.offset_table import recover_offset_table
 from recovery.start.redispatch import Redispatch
@@ -137,7 +137,7 @@ def memory_before_load(
     runs = RecordRuns.under(rules, settings, HEADER_SIZE if evidence.log_is_dledgers else 0)
     runs.possible = runs.possible and not with_index_entries and not evidence.index_obstructed
     return BrokerMemory(
-        evidence=evidence,
+        evidence=combined(evidence, version, settings),
         version=version,
         settings=settings,
         check=(EntryCheck if evidence.log_is_dledgers else MessageCheck)(version, settings, heap_bytes),
@@ -252,7 +252,7 @@ def _load(played: Restart) -> None:
     if version.dispatches_confirmed_only:
         memory.confirm_offset = memory.checkpoint.confirm_physical_offset or 0
     index_loaded = _load_index(memory)
-    for queue in memory.queues.values():
+    for queue in (*memory.queues.values(), *(memory.second_queues or ())):
         queue.recover()
     _recover_commitlog(memory)
     recover_offset_table(memory)

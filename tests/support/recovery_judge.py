@@ -56,6 +56,7 @@ def play(case: Case, root: Path, *, compiled: bool = False) -> Told:
     )
     played = restart(memory, after_load=look)
     told: Told = {"hang": True} if played.hang else told_of(played, before)
+    told["filesBeside"] = played.memory.second_queues is not None
     if played.memory.database is not None:
         told["undecided"] = {
             f"{topic}/{queue_id}": noted_end(played.memory.database, (topic, queue_id))

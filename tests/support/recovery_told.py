@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ def _thrown(played: Restart) -> str | None:
     """What ended the start in place of load()'s result."""
     if played.out_of_heap:
         return "java.lang.OutOfMemoryError"
-    return "java.lang.IllegalStateException" if isinstance(played.load_error, StoreNotMade) else None
+    thrown = re.search(r"\((\w+)", played.load_error.source) if isinstance(played.load_error, StoreNotMade) else None
+    return None if thrown is None else f"java.lang.{thrown[1]}"
 
 
 def _checkpoint_after(memory: BrokerMemory) -> Told:

@@ -116,7 +116,29 @@ def combined(v):
             ("combined.refused", "CURRENT names no file", [dict(op="create", path="consumequeue/CURRENT", hex=b"MANIFEST-000099\n".hex())], {}), ("combined.search", "no file more is searched for the database", [], {"combineCQMaxExtraSearchCommitLogFiles": "0"})]
         go(v, f"q{short}c{tag}", name, specs)
     pack(v, "c", f"{v}-combined", (level, behind))
-if sys.argv[1] == "combined":
+R, FEW = "defaultRocksDB", ("combined.none", "combined.log_cut", "combined.no_database", "combined.refused")
+OTHERWISE = {
+    "rocks alone": ({"combineCQLoadingCQTypes": R, "combineCQPreferCQType": R, "combineAssignOffsetCQType": R}, (*FEW, "combined.no_queues")),
+    "not loaded": ({"combineCQLoadingCQTypes": "default", "combineCQPreferCQType": R}, ("combined.none",)),
+    "rocks decides": ({"combineCQPreferCQType": R, "combineAssignOffsetCQType": R}, None),
+    "files alone": ({"combineCQLoadingCQTypes": "default"}, FEW),
+}
+"""Which stores of queues are combined, which one answers and which one decides; and the classes of damage, None for all."""
+def otherwise(v):
+    """The cases of `combined` again, with other settings; of the base that is level three classes."""
+    import lzma
+    with lzma.open(f"../../recovery/rocksdb/cases/{v}-combined.jsonl.xz", "rt") as lines: recorded = [json.loads(line) for line in lines]
+    for case in recorded:
+        for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{case['base']}{end}", f"{D}/bases/")
+        for name, (settings, classes) in OTHERWISE.items():
+            told = case["damageClass"]
+            if not case["base"].endswith("behind") and told not in ("combined.none", "combined.log_cut", "combined.no_queues") or classes and told not in classes: continue
+            again = {key: case[key] for key in ("version", "base", "edits")} | dict(id=f"{case['id']}-{name.replace(' ', '-')}", damageClass=f"{told}_{name.replace(' ', '_')}", description=f"{case['description']}; {name}", configOverrides={**case["configOverrides"], **settings})
+            chunk(v, [again]); gen.dump(again, f"{D}/cases/{again['id']}.json")
+    pack(v, "c*-", f"{v}-combined-otherwise")
+if sys.argv[1] == "otherwise":
+    for v in sys.argv[2:]: otherwise(v)
+elif sys.argv[1] == "combined":
     for v in sys.argv[2:]: combined(v)
 elif sys.argv[1] == "apart":
     for v in sys.argv[2:]: apart(v)

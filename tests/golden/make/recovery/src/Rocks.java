@@ -30,9 +30,10 @@ class Rocks {
     return topics;
   }
 
-  /** The store's RocksDBConsumeQueueStore, null where its queues are in files. */
-  static Object queues(DefaultMessageStore store) {
+  /** The store's RocksDBConsumeQueueStore, null where its queues are in files; of combined stores the one that answers. */
+  static Object queues(DefaultMessageStore store) throws Exception {
     Object queues = Lab.tryCall(store, "getQueueStore");
+    if (queues != null && queues.getClass().getSimpleName().equals("CombineConsumeQueueStore")) queues = Lab.get(queues, "currentReadStore");
     return queues != null && queues.getClass().getSimpleName().equals("RocksDBConsumeQueueStore") ? queues : null;
   }
 
