@@ -279,8 +279,10 @@ class _Verify:
         )
 
     def _reached(self, ends: Judgement) -> int:
-        """The end of the log as far as queues and index know more of it."""
-        return max(self._log.end, *(found.span.end_physical_offset or 0 for found in ends.findings), 0)
+        """The end of the log as far as queues and index know more of it, and of the damaged bytes behind its end."""
+        behind = [gap for gap in self._log.gaps if self._is_at_an_end(gap) and gap.physical_offset >= self._log.end]
+        damaged = (gap.physical_offset + gap.length for gap in behind)
+        return max(self._log.end, *(found.span.end_physical_offset or 0 for found in ends.findings), *damaged, 0)
 
     def _log_side(self, lost: Intervals, queue_ends: QueueEnds | None) -> LogSide:
         """What the timer files are compared with."""

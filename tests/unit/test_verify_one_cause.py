@@ -52,6 +52,22 @@ def test_a_log_file_that_was_cut_is_one_finding(root: Path, left: int) -> None:
     assert found.places[0].file_pos + found.places[0].length == size
 
 
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_log_files_that_changed_places_blame_no_checkpoint(root: Path) -> None:
+    """What they hold was dispatched, as the checkpoint has it."""
+    files = sorted(path for path in (root / "commitlog").iterdir() if any(path.read_bytes()[:8]))
+    assert len(files) > 2
+    end = int(files[-1].name) + 2_000
+    checkpoint = bytearray((root / "checkpoint").read_bytes())
+    checkpoint[40:48] = end.to_bytes(8)
+    (root / "checkpoint").write_bytes(checkpoint)
+    assert not findings(root)
+    files[-1].rename(root / "aside")
+    files[-2].rename(files[-1])
+    (root / "aside").rename(files[-2])
+    assert {found.kind for found in findings(root)} == {"log_damaged"}
+
+
 @pytest.mark.parametrize("root", [HALTED], indirect=True)
 def test_units_in_another_queues_file_name_the_places_that_they_left(root: Path) -> None:
     longer, shorter = (next((root / "consumequeue" / name).iterdir()) for name in ("TopicB/0", "TopicA/0"))
