@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from parsers.values.utc import utc_text
 from rebalance.diagnosis.anomalies import Anomalies, Anomaly
-from rebalance.diagnosis.causes import Round, RoundCauses
+from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.divergence import Divergence, divergence_of
 from rebalance.diagnosis.exposures import Exposure, exposures_of
 from rebalance.diagnosis.incidents import Incident, incidents_of
@@ -114,10 +114,6 @@ class Replay:
     @property
     def intervals(self) -> list[OwnershipInterval]:
         return self._all(lambda group: group.intervals)
-
-    @property
-    def rounds(self) -> list[Round]:
-        return self._all(lambda group: group.causes.rounds())
 
     @property
     def assignments(self) -> list[Assignment]:

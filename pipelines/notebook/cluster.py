@@ -10,7 +10,6 @@ from parsers.config.topics import read_topics
 from parsers.queues.queue import BatchQueue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
-from pipelines.answers.instants import iso_instant
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.report.facts.model import QUEUE, Column, Facts, PrintedTable, Row, numbers, texts
 from pipelines.report.facts.store import tell_ownership, with_instants
@@ -63,13 +62,6 @@ EXPOSED = [
     Column("cause", "because"),
 ]
 
-OWNERS = [
-    *texts("group", "topic", "broker"),
-    QUEUE,
-    Column("owners", "owner"),
-    *texts("certain"),
-    Column("possible", "possible owners"),
-]
 NOTES = [Column("group", "group", blank=True), Column("kind", "what"), Column("subject", "of"), Column("detail", "why")]
 
 
@@ -134,14 +126,6 @@ class Cluster:
                 }
             )
         return PrintedTable(STRATEGIES, rows)
-
-    def owners_at(self, at_ms: int) -> PrintedTable:
-        """Owner of every queue at one instant (epoch ms), and whether that is certain."""
-        rows = [
-            {**asdict(found), "owners": list(found.owners), "possible": list(found.possible)}
-            for found in self.replay.ownership_at(at_ms)
-        ]
-        return PrintedTable(OWNERS, rows, iso_instant(at_ms) or "")
 
     def notes(self) -> PrintedTable:
         """What in the record makes answers wider, and why."""

@@ -1,7 +1,7 @@
-"""The rounds of every process, and why each came out as it did.
+"""Why each round of a process came out as it did.
 
-One row is one topic's turn in a round: the member list was asked for and answered. What changed since the process's
-list before names the cause; the incident that explains it is looked up among those of the group.
+In a round the member list of each topic is asked for and answered. What changed since the process's list before names
+the cause; the incident that explains it is looked up among those of the group.
 Source: RebalanceImpl#doRebalance, RebalanceService#run; §5.5 of the evidence ladder.
 """
 
@@ -39,7 +39,6 @@ from rebalance.diagnosis.incidents import (
     QUEUES_ADDED,
     Incident,
 )
-from rebalance.model.frozen import frozen
 from rebalance.model.timing import INCIDENT_LATE_MS, INCIDENT_TOLD_MS, ONE_ROUND_MS, RELISTED_MS, ROUND_LATE_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED, BROKER_VANISHED
@@ -51,22 +50,6 @@ _JOINING = (CLIENT_RESUMED, CLIENT_STARTED)
 _LEAVING = (CLIENT_LEFT, CLIENT_VANISHED, CLIENT_EXPIRED, CLIENT_SILENT)
 
 
-@frozen()
-class Round:
-    """One topic's turn in one process's round. `woken`: it came earlier than the 20 s timer. Instants are epoch ms."""
-
-    group: str
-    client_id: str
-    process: int
-    asked_ms: int
-    answered_ms: int
-    broker: str
-    cid_all_size: int | None
-    woken: bool
-    causes: tuple[str, ...]
-    evidence: str
-
-
 class RoundCauses:
     """Looks up why a round, a tenure's begin or its end happened."""
 
@@ -76,40 +59,13 @@ class RoundCauses:
         self._latest = [incident.latest_ms for incident in incidents]
         self._crashes = [incident for incident in incidents if incident.kind == BROKER_VANISHED]
         self._before: dict[ListAnswer, ListAnswer | None] = {}
-        self._of_list: dict[ListAnswer, list[Cause]] = {}
         self._news_of: dict[ListAnswer, Causes] = {}
         for life in history.lives:
             lists = life.process.lists
             self._before.update(zip(lists, [None, *lists], strict=False))
 
-    def rounds(self) -> list[Round]:
-        """All rounds of the group, in the order of their answers."""
-        rows = [self._round(life, answer) for life in self._history.lives for answer in life.process.lists]
-        return sorted(rows, key=lambda row: (row.answered_ms, row.client_id, row.process, row.asked_ms))
-
-    def _round(self, life: Life, answer: ListAnswer) -> Round:
-        before = self._before[answer]
-        timer_ms = self._history.settings.rebalance_wait_interval_ms
-        return Round(
-            self._history.group,
-            *life.key,
-            answer.asked_at_ms,
-            answer.at_ms,
-            answer.broker,
-            None if answer.client_ids is None else len(answer.client_ids),
-            before is None or answer.asked_at_ms - before.at_ms < timer_ms * 9 // 10,
-            tuple(map(str, self.of_list(life, answer))),
-            str(answer.evidence),
-        )
-
     def of_list(self, life: Life, answer: ListAnswer) -> list[Cause]:
         """What is new in a member list since the round before, each with the client it is about."""
-        causes = self._of_list.get(answer)
-        if causes is None:
-            causes = self._of_list[answer] = self._news(life, answer)
-        return causes
-
-    def _news(self, life: Life, answer: ListAnswer) -> list[Cause]:
         if answer.client_ids is None:
             return [Cause(LIST_FAILED if answer.failed else UNKNOWN)]
         own = [] if life.client_id in answer.client_ids else [Cause(NOT_IN_LIST)]

@@ -33,7 +33,7 @@ chances = st.integers(0, 2**32).map(random.Random)
 
 def everything(history: Replay) -> tuple[object, ...]:
     """All rows of a replay."""
-    rows = (history.intervals, history.rounds, history.assignments, history.divergence, history.incidents)
+    rows = (history.intervals, history.assignments, history.divergence, history.incidents)
     return (*rows, history.anomalies, history.exposures, history.notes, history.metrics(), what_if(history))
 
 

@@ -20,7 +20,7 @@ STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 
 def pages(cluster: Cluster) -> str:
     tables = [cluster.sources(), cluster.incidents(), cluster.metrics(), cluster.exposed(), cluster.notes()]
-    tables += [cluster.strategies(STRATEGIES, more_clients=1), cluster.owners_at(cluster.middle_ms)]
+    tables.append(cluster.strategies(STRATEGIES, more_clients=1))
     return show(ownership_section(cluster.facts))._repr_html_() + "".join(show(each)._repr_html_() for each in tables)
 
 

@@ -75,9 +75,14 @@ def test_a_broker_that_comes_up_without_having_stopped_was_killed_in_between(han
 
 
 def test_rounds_tell_the_list_and_what_is_new_in_it(handed_over: Record) -> None:
-    rounds = [(r.client_id, r.cid_all_size, r.causes) for r in handed_over.replay().rounds]
-    assert rounds[1] == (A, 2, (f"client_started {B}",))
-    assert rounds[-1] == (A, 1, (f"client_left {B}",))
+    (group,) = handed_over.replay().groups
+    answered = [(answer.at_ms, life, answer) for life in group.history.lives for answer in life.process.lists]
+    rounds = [
+        (life.client_id, len(answer.client_ids or ()), [str(cause) for cause in group.causes.of_list(life, answer)])
+        for _, life, answer in sorted(answered, key=lambda round_: (round_[0], round_[1].client_id))
+    ]
+    assert rounds[1] == (A, 2, [f"client_started {B}"])
+    assert rounds[-1] == (A, 1, [f"client_left {B}"])
 
 
 def test_targets_are_those_of_the_strategy_that_fits(handed_over: Record) -> None:

@@ -76,7 +76,7 @@ def test_polls_alone_name_the_possible_owners() -> None:
 
 def test_polls_alone_explain_nothing() -> None:
     rows = polled_alone()
-    assert [rows.intervals, rows.rounds, rows.assignments, rows.divergence, rows.incidents, rows.anomalies] == [[]] * 6
+    assert [rows.intervals, rows.assignments, rows.divergence, rows.incidents, rows.anomalies] == [[]] * 5
     assert [rows.locks, rows.exposures] == [[]] * 2
 
 
