@@ -153,6 +153,7 @@ BROKER_TEMPLATES = (
         "Group={group}, Topic={topic}, QueueId={queue_id}, Offset={queue_offset}",
         "OffsetLine",
     ),
+    _broker("put_refused", "WARN", "≥5.0.0", "message store is not writeable, so putMessage is forbidden {count}"),
     _broker("unused_topics_dropped", "WARN", "all", "invoke cleanUnusedTopic start."),
     _broker("group_created", "INFO", "all", "auto create a subscription group, {text}"),
     _broker("group_created", "INFO", "all", "create new subscription group, {text}"),

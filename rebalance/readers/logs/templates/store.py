@@ -116,6 +116,34 @@ STORE_TEMPLATES = (
         "begin to delete before {hours} hours file. isTimeUp: {time_up} isUsageExceedsThreshold: {is_full} "
         "manualDeleteFileSeveralTimes: {count} cleanAtOnce: {at_once} deleteFileBatchMax: {most}",
     ),
+    _store("abort_kept", "WARN", "all", "the store may be wrong, so shutdown abnormally, and keep abort file."),
+    _store(
+        "stopped_behind",
+        "WARN",
+        "≤4.9.8",
+        "shutdown ReputMessageService, but commitlog have not finish to be dispatched, CL: {stored} reputFromOffset: "
+        "{physical_offset}",
+    ),
+    _store(
+        "stopped_behind",
+        "WARN",
+        "≥5.0.0",
+        "shutdown ReputMessageService, but CommitLog have not finish to be dispatched, CommitLog max offset={stored}, "
+        "reputFromOffset={physical_offset}",
+    ),
+    _store(
+        "replica_elsewhere",
+        "ERROR",
+        "all",
+        "master pushed offset not equal the max phy offset in slave, SLAVE: {requested} MASTER: {stored}",
+    ),
+    _store("put_refused", "WARN", "≤4.6.1", "message store is not writeable, so putMessage is forbidden {count}"),
+    _store(
+        "put_refused",
+        "WARN",
+        "4.8.0–4.9.8",
+        "the message store is not writable. It may be caused by one of the following reasons: {text}",
+    ),
     _store("file_deleted", "INFO", "all", _DELETED),
     _store("queue_dropped", "INFO", "≤5.0.0", "cleanUnusedTopic: {topic} {queue_id} ConsumeQueue cleaned"),
     _store(
@@ -176,6 +204,13 @@ STORE_MEANINGS = {
     "dispatch_went_on": "dispatch met bytes that are no record and went on after them: messages between have no unit",
     "files_do_not_join": "between two files of the log or of a queue bytes are missing: a file was deleted, or one of "
     "another store lies there; `verify` names where",
+    "abort_kept": "a stop that could not write all, or left messages without units: abort stays, and the next start "
+    "recovers as after a crash; `forecast` plays it",
+    "stopped_behind": "the broker stopped before dispatch had reached the end of the log: the next start dispatches "
+    "the rest; `forecast` tells how much",
+    "replica_elsewhere": "a replica's log ends elsewhere than where the master goes on, so that it takes nothing more; "
+    "`compare` tells from where they differ",
+    "put_refused": "the broker refused messages: its disk was full, or a queue or the index could not be written",
     "queue_dropped": "the queue went with its topic: somebody deleted it, or cleanUnusedTopic ran and topics.json did "
     "not name it, as after it was lost; the messages are in the log until that expires (`dump commitlog`)",
     "queue_expired": "cleanExpiredConsumeQueue, or its round, dropped a queue whose messages had all expired",
