@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DOTS_PER_INCH = 110
 SEEN = """<style>[data-jp-theme-light="false"] .rocketlens-picture {{ filter:invert(.93) hue-rotate(180deg); }}</style>
-<img class="rocketlens-picture" alt="{alt}" src="data:image/png;base64,{content}">"""
+<img class="rocketlens-picture" style="max-width:100%" alt="{alt}" src="data:image/png;base64,{content}">"""
 """A picture in JupyterLab, which has no sign but an attribute for its dark theme: dark there, with the same hues."""
 
 
