@@ -59,6 +59,7 @@ def test_paths_count_from_the_file_and_settings_are_spelled_as_properties(tmp_pa
             "'s3://box/../s': an address is written s3://bucket/folder",
         ),
         ('[lake.storage]\nregion = "r"', "[lake.storage] is about a lake, or stores, at s3://bucket/folder"),
+        ('[lake]\nspark_master = "sc://host"', "spark_master 'sc://host': Spark Connect is not spoken"),
         ('[lake]\nbodies = "no"', "bodies must be true or false"),
     ],
 )

@@ -190,7 +190,7 @@ class _Reader:
             bodies=self.flag(lake, "bodies", "[lake]"),
             client_logs=self.globs(document, "client", "logs"),
             captures=self.globs(document, "capture", "files"),
-            spark_master=self.text(lake, "spark_master", "[lake]", "local[*]"),
+            spark_master=self.spark_master(lake),
             spark_properties=self.spark(document),
             webhook=self.webhook(document),
             replicas=tuple(
@@ -215,6 +215,12 @@ class _Reader:
             return None if scheme is None else ObjectPlace.of(text, Storage.read(storage, scheme))
         except ValueError as wrong:
             raise self.complaint(str(wrong)) from None
+
+    def spark_master(self, lake: Mapping[str, Any]) -> str:
+        master = self.text(lake, "spark_master", "[lake]", "local[*]")
+        if master.startswith("sc://"):
+            raise self.complaint(f"[lake] spark_master {master!r}: Spark Connect is not spoken; name the master itself")
+        return master
 
     def spark(self, document: Mapping[str, Any]) -> dict[str, str]:
         try:
