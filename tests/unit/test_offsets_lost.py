@@ -107,3 +107,15 @@ def test_what_was_read_or_set_is_no_row_and_nothing_certain_in_the_ledger(tmp_pa
         ("consumed", 6, False),
         ("waiting", 8, True),
     ]
+
+
+def test_offsets_that_went_back_to_an_older_table_are_told_as_put_back() -> None:
+    """A store that was put back from a copy has the table of that time; a reset to the same place has not all of it."""
+    ways = (([(3, 4), (7, 8), (3, 4)], True), ([(3, 4), (7, 8), (3, 5)], False))
+    for offsets, is_put_back in ways:
+        tables = [
+            SavedTable(FIRST_MS + at * 5_000, {("g", "T"): dict(enumerate(pair))}) for at, pair in enumerate(offsets)
+        ]
+        moved = offset_events(OffsetRecord(), tables)
+        assert {event.kind for event in moved} == {MoveKind.MOVED_BACK}
+        assert all(("put back from a copy" in event.cause) is is_put_back and not event.certain for event in moved)

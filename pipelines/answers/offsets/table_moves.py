@@ -30,6 +30,11 @@ STORED_AGAIN = (
     "group do. Before, it was"
 )
 COMES_AGAIN = "at most {} messages came again: where the consumers began is in their own logs alone"
+TABLES_BACK = 1_000
+"""Of so many tables before it a newer one is looked for: an hour and more, at a table every five seconds."""
+PUT_BACK = (
+    "its offsets on the topic are those of {}, as a store that was put back from a copy has them, or a start by .bak"
+)
 SET_OFFLINE = (
     "set while no consumer of the group was connected: by an admin's tool, or by a client that does not register"
 )
@@ -82,6 +87,7 @@ class TableMoves:
             reason, repeated = COMES_AGAIN.format(dropped), None
         elif before is not None and after < before:
             kind, reason = MoveKind.MOVED_BACK, f"{BY_TABLES}: at least so many come again"
+            cause = f"{cause}{self._put_back(key, old, new)}"
         elif most is not None and after > most and self.ends.may_have_one_life(key[1]):
             offline = self.record.is_offline(key[0], from_ms, until_ms)
             kind, skipped, reason = MoveKind.MOVED_FORWARD, None, self._why_not_by_hand(offline)
@@ -113,6 +119,13 @@ class TableMoves:
             reason=reason or None,
             evidence=f"tables of {from_ms} and {until_ms}",
         )
+
+    def _put_back(self, key: GroupQueueKey, old: SavedTable, new: SavedTable) -> str:
+        """The words for a group's offsets on a topic that an older table had; empty where none of the last ones did."""
+        end, own = bisect_right(self.copies, old.written_ms - 1, key=lambda copy: copy.written_ms), new.offsets[key[:2]]
+        older = reversed(self.copies[max(0, end - TABLES_BACK) : end])
+        same = next((copy for copy in older if copy.offsets.get(key[:2]) == own), None)
+        return "" if same is None else f"; {PUT_BACK.format(utc_text(same.written_ms))}"
 
     def _may_be_set(self, group: str, before: int | None, from_ms: int, until_ms: int) -> bool:
         """Whether an offset that went forward may have been set in a part of a time in which nobody was connected; of a
