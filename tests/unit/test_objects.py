@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 from pipelines.installed.extras import missing_extra
 from pipelines.lake.configuration.sources import SourcesError, read_sources
 from pipelines.objects.both import below, connected, remove_all, size_of
+from pipelines.objects.listing import StoreView, held
 from pipelines.objects.place import Changed, ObjectPlace, StoreRefused
 from pipelines.objects.storage import Storage
 from tests.support.s3_server import WELL, Environ, S3Server, s3_server
@@ -47,6 +49,18 @@ def test_a_read_asks_for_its_bytes_and_no_others(s3: S3Server, folder: ObjectPla
         ("GET", "bytes=1048573-1048575"),
         ("GET", "bytes=256-257"),
     ]
+
+
+def test_a_store_is_laid_out_elsewhere_only_as_it_was_listed(folder: ObjectPlace, tmp_path: Path) -> None:
+    (folder / "store" / "commitlog" / "0").write_bytes(b"1")
+    view = StoreView(folder / "store", tmp_path / "rocketlens-store-x")
+    with held(view) as objects:
+        assert list(objects) == ["commitlog/0"]
+        assert (view.folder / "commitlog" / "0").stat().st_size == 1
+    assert list(tmp_path.iterdir()) == [], "who holds it last removes it"
+    with pytest.raises(StoreRefused, match="was written to meanwhile"), held(replace(view, listing="another")):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_two_who_write_where_nothing_is_one_does(folder: ObjectPlace) -> None:
