@@ -13,6 +13,7 @@ import numpy as np
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
+from parsers.values.java import LONG_MAX
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.scan.intervals import Intervals, Longs, found_at
@@ -89,6 +90,7 @@ class QueuesBesideLog:
     def pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:
         """What the log and each queue have of one another, as far as the first pass left it."""
         facts, messages = self._facts(lost), queue_messages(self.log)
+        facts = facts._replace(lost_starts=self._lost_starts(lost))
         former = self._formerly_dispatched(messages)
         pairs: dict[QueueKey, tuple[QueueMessages, QueueUnits]] = {}
         for key, queue in self.left.queues.items():
@@ -102,6 +104,17 @@ class QueuesBesideLog:
         misdirected = _together(misdirected_units(*pair, facts) for pair in ordinary)
         unserved = _together(unserved_messages(*pair) for pair in ordinary)
         return facts._replace(misdirected=np.intersect1d(misdirected, unserved)), pairs
+
+    def _lost_starts(self, lost: Intervals) -> Longs:
+        """Where lost messages started, of those units that end before the next one starts."""
+        units = [queue.units for queue in self.left.queues.values()]
+        of_lost = [lost.hold(each.physical_offset) & ~each.is_hole & ~each.is_pre_blank for each in units]
+        starts = _together(each.physical_offset[mask] for each, mask in zip(units, of_lost, strict=True))
+        ends = starts + _together(each.msg_size[mask] for each, mask in zip(units, of_lost, strict=True))
+        order = np.lexsort((ends, starts))
+        starts, ends = starts[order], ends[order]
+        following = np.append(starts, LONG_MAX)[np.searchsorted(starts, starts, "right")]
+        return np.unique(starts[ends <= following])
 
     def _formerly_dispatched(self, messages: Mapping[QueueKey, QueueMessages]) -> dict[QueueKey, QueueMessages]:
         """For each light queue the messages that only an earlier version dispatched to it, among others."""
@@ -160,6 +173,7 @@ class QueuesBesideLog:
             clean_exit=not self.store.abort_present,
             delays_apart_ms=0 if self.known.version.reckons_delays_from_store_time else LOCK_WAIT_MS,
             file_size=self.file_size,
+            lost_starts=np.empty(0, np.int64),
         )
 
     def indexed_to(self) -> int:

@@ -21,8 +21,8 @@ from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.queue_columns import queue_messages
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.verify import verify
-from tests.support.build_store import shop
-from tests.support.kind_damages import log_write
+from tests.support.build_store import overwrite, shop
+from tests.support.kind_damages import INT, log_write, unit_write
 from tests.support.recovery_cases import golden_cases
 from tests.support.stores import store_root
 
@@ -202,3 +202,16 @@ def test_the_log_is_summed_up_once_however_many_queues_have_no_files(
         shutil.rmtree(folder)
     assert findings(root)
     assert len(summed) <= once
+
+
+def test_a_unit_of_a_lost_message_that_reaches_over_the_next_one_is_wrong(tmp_path: Path) -> None:
+    builder = shop(tmp_path / "store")
+    root = builder.finish()
+    first, lost = [each for each in builder.records[20:] if (each.topic, each.queue_id) == ("Orders", 1)][:2]
+    for path in sorted((root / "commitlog").iterdir()):
+        at = max(0, first.physical_offset - int(path.name))
+        overwrite(path, at, bytes(max(0, path.stat().st_size - at)))
+    assert [found.kind for found in findings(root)] == ["log_tail_missing"]
+    unit_write(root, lost.queue_offset, "msg_size", lost.total_size + 1, INT)
+    wrong = [found for found in findings(root) if found.kind != "log_tail_missing"]
+    assert [(found.kind, found.span.queue_offset) for found in wrong] == [("unit_wrong_size", lost.queue_offset)]

@@ -69,6 +69,7 @@ class LogFacts(NamedTuple):
     `misdirected`: records without a unit of their own that units of other queues point to (sorted).
     `delays_apart_ms`: how far a delivery time may lie from store time and delay.
     `file_size`: of each file of the log; a record lies in one.
+    `lost_starts`: where messages started that are lost, as their units say (sorted): none reaches over the next one.
     """
 
     physical_offset: Longs
@@ -86,6 +87,7 @@ class LogFacts(NamedTuple):
     clean_exit: bool
     delays_apart_ms: int
     file_size: int
+    lost_starts: Longs
 
 
 def misdirected_units(messages: QueueMessages, units: QueueUnits, log: LogFacts) -> Longs:
@@ -157,12 +159,14 @@ def _verdicts(
     record, is_record = found_at(log.physical_offset, own.physical_offset)
     in_one_file = own.physical_offset % log.file_size + own.msg_size <= log.file_size
     lost = log.lost.hold(own.physical_offset) & in_one_file
+    following = np.append(log.lost_starts, LONG_MAX)[np.searchsorted(log.lost_starts, own.physical_offset, "right")]
     shifted = is_own & (messages.queue_offset[row] != own.queue_offset) if len(messages.queue_offset) else is_own
     transaction = log.sys_flag[record] & 0xC if len(log.sys_flag) else np.zeros(len(record), np.int32)
     dispatched = (transaction == 0) | (transaction == COMMIT)
     same_queue = _same_queue(record, files, log)
     expired = own.physical_offset < log.start
     conditions = [
+        lost & ~is_record & (own.msg_size > following - own.physical_offset),
         lost & ~is_record,
         is_own & shifted,
         is_own & (_of(messages.msg_size, row) != own.msg_size),
@@ -175,6 +179,7 @@ def _verdicts(
         own.physical_offset >= log.end,
     ]
     kinds = [
+        "unit_wrong_size",
         "",
         "queue_order",
         "unit_wrong_size",
