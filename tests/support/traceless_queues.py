@@ -26,9 +26,9 @@ KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 
 
 def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) -> bool:
-    """A unit at the end of its queue is zeroed whose record the same damage took, or it has another tags code, which
-    only the record could prove; units of expired messages are changed into others of expired messages, whose records
-    nobody has. A delivery time is by no more beside its own than the broker's clocks were.
+    """A unit at the end of its queue is zeroed whose record the same damage took, or it has another tags code or size,
+    which only the record could prove; units of expired messages are changed into others of expired messages, whose
+    records nobody has. A delivery time is by no more beside its own than the broker's clocks were.
 
     A queue's last file without a unit of a message that is left is taken away; one without a unit is added after a full
     one, or one with units of expired messages only: a cleaner keeps the last file of a queue.
@@ -44,7 +44,7 @@ def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) 
     return all(
         _stays_expired(slot, (before, after), start)
         or (
-            (_is_zeroed(slot, change, after) or _has_other_tags(slot, (before, after)))
+            (_is_zeroed(slot, change, after) or _starts_as_before(slot, (before, after)))
             and not _has_record(CQ_UNIT.array(before)[slot], base, root)
         )
         or _is_as_late(slot, (before, after), change.file, base)
@@ -53,7 +53,8 @@ def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) 
 
 
 def left_no_trace_in_index(change: Change, base: Path, root: Path, left: Files) -> bool:
-    """Entries of expired messages are changed into others; a file of expired messages is gone.
+    """Entries of expired messages are changed into others; a file of expired messages is gone, or the newest one of a
+    broker that crashed, which is flushed when the next one is made.
 
     The only index file is some unwritten entries shorter: no file is left to tell how many entries one has. A whole
     file of a crashed broker is zeroed: its messages are gone or were not dispatched yet.
@@ -62,7 +63,9 @@ def left_no_trace_in_index(change: Change, base: Path, root: Path, left: Files) 
         return True
     if change.what == "gone":
         (file,) = open_index([classify(base, base / change.file)])
-        return file.header["end_physical_offset"] < log_start(left)
+        newest = max(path.name for path in (base / "index").iterdir())
+        may_be_lost = _crashed(base, left) and change.file == f"index/{newest}"
+        return may_be_lost or file.header["end_physical_offset"] < log_start(left)
     if change.what == "size":
         return _lacks_unwritten_entries(change, base, left)
     return never_reached_the_disk(change, base, left)
@@ -70,8 +73,16 @@ def left_no_trace_in_index(change: Change, base: Path, root: Path, left: Files) 
 
 def never_reached_the_disk(change: Change, base: Path, left: Files) -> bool:
     """An index file of a broker that crashed, without any byte."""
-    crashed = "abort" in left or "halt" in base.name
-    return change.file.startswith("index/") and crashed and change.what == "bytes" and not any(left[change.file])
+    return (
+        change.file.startswith("index/")
+        and _crashed(base, left)
+        and change.what == "bytes"
+        and not any(left[change.file])
+    )
+
+
+def _crashed(base: Path, left: Files) -> bool:
+    return "abort" in left or "halt" in base.name
 
 
 def _is_of_expired_entry(change: Change, base: Path, root: Path, left: Files) -> bool:
@@ -127,6 +138,12 @@ def _stays_expired(slot: int, contents: Sequence[bytes], start: int) -> bool:
     return len(units) == len(contents) and all(
         0 <= unit["physical_offset"] < start and unit["msg_size"] > 0 for unit in units
     )
+
+
+def _starts_as_before(slot: int, contents: Sequence[bytes]) -> bool:
+    """The unit leads to the place that it led to."""
+    before, after = (content[slot * CQ_UNIT.size :][: CQ_UNIT.offsets["msg_size"]] for content in contents)
+    return before == after and all(len(content) >= (slot + 1) * CQ_UNIT.size for content in contents)
 
 
 def _has_other_tags(slot: int, contents: Sequence[bytes]) -> bool:

@@ -73,7 +73,7 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
         found = [place for finding in verification.findings for place in finding.places]
         for change in changes:
             explained = _explained(change, verification)
-            unreported = uncovered(change, found)
+            unreported = [part for part in uncovered(change, found) if _differs(part, base, left)]
             unexplained = [rest for part in unreported for rest in _unanswered(part, explained, left)]
             missed = [
                 part
@@ -203,6 +203,13 @@ def _earned_without_abort(cases: CaseSet, base: str) -> tuple[Finding, ...]:
     """What the undamaged base earns once `abort` is taken away."""
     with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
         return _verified(root, cases.unpacked / base).findings
+
+
+def _differs(part: Change, base: Path, left: Files) -> bool:
+    """A part of a change is none itself where its bytes are as they were."""
+    if part.what != "bytes":
+        return True
+    return (base / part.file).read_bytes()[part.start : part.end] != left[part.file][part.start : part.end]
 
 
 def _unanswered(part: Change, explained: Sequence[Place], left: Files) -> list[Change]:
