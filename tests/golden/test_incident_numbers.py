@@ -11,6 +11,7 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.forecast.forecast import Forecast, forecast
+from recovery.verify.verify import verify
 from tests.support.cli import call
 from tests.support.incidents import incident, incident_names
 from tests.support.java_lab import needs_java, recover_all
@@ -197,3 +198,11 @@ def test_the_store_classes_number_the_queues_so(name: str, version: str, tmp_pat
 def settings(played: Forecast) -> dict[str, Any]:
     names = ("mappedFileSizeCommitLog", "mappedFileSizeConsumeQueue", "maxHashSlotNum", "maxIndexNum")
     return {name: played.settings.as_config()[name] for name in names}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_unit_that_no_log_file_could_hold_is_of_no_expired_message(name: str, root: Path) -> None:
+    huge = (236).to_bytes(8, "big") + (1 << 30).to_bytes(4, "big") + bytes(8)
+    damage(root, EXPIRED, {154: huge})
+    found = verify(*opened(root, incident(name).version)).findings
+    assert "unit_into_deleted_log" in {each.kind for each in found}

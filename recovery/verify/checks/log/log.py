@@ -100,10 +100,14 @@ def _torn_from(log: LogColumns, base: int, size: int) -> int:
 
 
 def known_file_size(log: LogColumns, shape: LogShape) -> int:
-    """The size of each file of the log; LONG_MAX where the only one ends inside a record, so that none shows it."""
-    cut = len(shape.bases) == 1 and any(
-        gap.kind == "damage" and _goes_on(gap, shape.sizes[0])
-        for gap in _gaps_at_end(log, shape.bases[0], shape.sizes[0])
+    """The size of each file of the log; LONG_MAX where the only one ends inside a record, or files do not start at its
+    multiples, so that none shows it."""
+    cut = any(base % shape.file_size for base in shape.bases) or (
+        len(shape.bases) == 1
+        and any(
+            gap.kind == "damage" and _goes_on(gap, shape.sizes[0])
+            for gap in _gaps_at_end(log, shape.bases[0], shape.sizes[0])
+        )
     )
     return LONG_MAX if cut else shape.file_size
 

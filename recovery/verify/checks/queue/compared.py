@@ -174,7 +174,7 @@ def _verdicts(
         is_own,
         is_record & same_queue & ~dispatched,
         is_record,
-        expired & ~_follows_live(own, is_own, head),
+        expired & in_one_file & ~_follows_live(own, is_own, head),
         expired,
         own.physical_offset >= log.end,
     ]
