@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from parsers.values.topics import RETRY_PREFIX
 from rebalance.facts import Evidence
 from rebalance.model.span import Span, merged
 from rebalance.model.timing import OVERLAP_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.life import Life
 
-RETRY_PREFIX = "%RETRY%"
 MOST_NAMED = 3
 """Clients of one subscription that a row names."""
 NOT_SUBSCRIBED = "not subscribed"

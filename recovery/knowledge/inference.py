@@ -42,7 +42,7 @@ class StoreKnowledge:
 
     @property
     def as_written(self) -> StoreKnowledge:
-        """The same with the settings that the queues were made by, where given ones contradict these."""
+        """What is known of the store, with the settings that its queues were made by where given ones say otherwise."""
         settings = self.settings
         if not self.light_queues or (settings.enable_lmq and settings.enable_multi_dispatch):
             return self

@@ -213,8 +213,9 @@ class StoreSettings:
 
     @property
     def is_alone_in_group(self) -> bool:
-        """The DLedger node has no others to ask. DLedgerConfig#getPeers: `n0-host:port;n1-host:port`."""
-        return self.dleger_peers.count("-") == 1
+        """The DLedger node has no others to ask. `n0-host:port;n1-host:port`: a node's name ends at the first hyphen,
+        and hosts may have some. MemberState#<init> of DLedger 0.2.2, 0.3.1.2."""
+        return len({peer.partition("-")[0] for peer in self.dleger_peers.split(";") if peer}) == 1
 
     @property
     def uses_rocksdb_queues(self) -> bool:

@@ -111,3 +111,16 @@ def test_units_that_a_crash_costs_are_told_and_a_repair_saves_them(
     among_others = forecast_document(forecast(*opened(root, "5.3.3", StoreSettings.from_config(SETTINGS))))
     assert among_others["before_dispatch"] == told["before_dispatch"]
     assert among_others["after_dispatch"] is None
+
+
+@pytest.mark.parametrize(
+    ("peers", "alone"),
+    [
+        ("n0-127.0.0.1:40911", True),
+        ("n0-broker-0.broker:40911;", True),
+        ("n0-broker-0.broker:40911;n1-broker-1.broker:40911", False),
+        ("", False),
+    ],
+)
+def test_hosts_with_hyphens_are_no_further_nodes(peers: str, alone: bool) -> None:
+    assert StoreSettings.from_config({"dLegerPeers": peers}).is_alone_in_group is alone

@@ -185,7 +185,8 @@ def test_groups_are_as_their_consumers_left_them(name: str) -> None:
         if consumers == 0 and rows[group]["absent_since"] is not None:
             assert abs(rows[group]["absent_since"].timestamp() * 1000 - stopped[group]) < 5 * SECOND_MS
     free = {group for group, row in rows.items() if row["loses_nothing"]}
-    assert "delay" in name or all(there.get(group, 0) == 0 for group in free)
+    if "delay" not in name:  # the log shows there that the last consumer left; no step does
+        assert all(there.get(group, 0) == 0 for group in free)
     assert not free or not case.version.startswith("5"), "no line shows a consumer behind a proxy"
 
 

@@ -19,7 +19,7 @@ READ_OR_SET = (
     "the group's consumers read them, or the offset was set: by the saved tables it moved in a time in a part of which "
     "none of them was connected"
 )
-"""The cause of what is no row of its own: of most groups that stop it is the last that they read."""
+"""Why an event is not told as a movement: of most groups that stop it is the last that they read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class OffsetEvent:
         earliest_ms, latest_ms: when, epoch ms; both None of what is still to come.
         by: who moved it: a client id or an address.
         certain: False where something else could explain the sources, which `reason` says.
+        is_told: it is a movement, and no reading that could have been one; the latter is no row of any table.
     """
 
     group: str
@@ -59,11 +60,7 @@ class OffsetEvent:
     certain: bool
     reason: str | None
     evidence: str
-
-    @property
-    def is_told(self) -> bool:
-        """Whether it is a movement, and no reading that could have been one."""
-        return self.cause != READ_OR_SET
+    is_told: bool = True
 
     def explains(self, before: int | None, after: int | None) -> bool:
         """Whether it moves an offset the same way as from `before` to `after`."""

@@ -78,7 +78,7 @@ class TableMoves:
         (before, after), from_ms, until_ms = pair, old.written_ms, new.written_ms
         most = None if after is None else self._most(key, until_ms)
         skipped, repeated = differences(before, after)
-        cause, reason = "not told", BY_TABLES
+        cause, reason, is_told = "not told", BY_TABLES, True
         if after is None:
             yield self._removed(key, before, old, new)
             return
@@ -101,7 +101,7 @@ class TableMoves:
             reason = READ_OR_BEGAN if after == most else "a consumer of the group may have read them"
         elif self._may_be_set(key[0], before, from_ms, until_ms):
             kind = MoveKind.FIRST_OFFSET if before is None else MoveKind.MOVED_FORWARD
-            cause, reason = READ_OR_SET, BY_TABLES
+            cause, reason, is_told = READ_OR_SET, BY_TABLES, False
         else:
             return
         yield OffsetEvent(
@@ -118,6 +118,7 @@ class TableMoves:
             certain=not reason,
             reason=reason or None,
             evidence=f"tables of {from_ms} and {until_ms}",
+            is_told=is_told,
         )
 
     def _put_back(self, key: GroupQueueKey, old: SavedTable, new: SavedTable) -> str:

@@ -42,7 +42,8 @@ def with_former(messages: QueueMessages, former: QueueMessages, units: QueueUnit
 
 
 def appended_around(messages: QueueMessages, units: QueueUnits, lost: Intervals) -> QueueMessages:
-    """The same as `as_appended`, where the log has lost messages: units into what is `lost` stand for them."""
+    """The messages of a light queue by their places in it (`as_appended`); units into what the log has `lost` stand for
+    the messages that it had there."""
     is_lost = lost.hold(units.physical_offset) & ~units.is_hole & ~units.is_pre_blank
     is_lost &= ~np.isin(units.physical_offset, messages.physical_offset)
     if not is_lost.any():
