@@ -173,6 +173,21 @@ def test_an_entry_of_an_expired_message_among_those_of_living_ones_is_named(tmp_
     assert (found.kind, found.places[0]) == ("index_entry_wrong", Place(f"index/{path.name}", at, INDEX_ENTRY.size))
 
 
+def test_a_header_counts_the_slots_rightly_where_an_expired_entry_went_to_another_one(tmp_path: Path) -> None:
+    root = shop(tmp_path / "store", 90).finish()
+    path = sorted((root / "index").iterdir())[0]
+    sorted((root / "commitlog").iterdir())[0].unlink()
+    store, _ = opened(root, VERSION, SETTINGS)
+    (file, *_) = open_index(store.index)
+    of_entry = slots_of(file, np.arange(1, file.entries + 1)).tolist()
+    alone = next(number for number, slot in enumerate(of_entry, 1) if of_entry.count(slot) == 1)
+    shared = next(slot for slot in of_entry if of_entry.count(slot) > 1)
+    at = ENTRIES_AT + alone * INDEX_ENTRY.size
+    overwrite(path, at, shared.to_bytes(4, "big"))
+    (found,) = [each for each in findings_of(root) if each.kind.startswith("index")]
+    assert (found.kind, found.places) == ("index_chain_wrong", (Place(f"index/{path.name}", at, INDEX_ENTRY.size),))
+
+
 def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:
     builder = shop(tmp_path / "store")
     for _ in range(8):

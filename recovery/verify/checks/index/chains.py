@@ -9,6 +9,7 @@ import numpy as np
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
 from recovery.scan.intervals import Longs, Mask, neighbours
+from recovery.scan.kernel import Ints
 from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import (
@@ -16,7 +17,6 @@ from recovery.verify.settle.index_entries import (
     Entries,
     entry_places,
     name_of,
-    read_entries,
     read_places,
     record_places,
     slots_of,
@@ -60,19 +60,8 @@ def chain_findings(
 
     `counts`: the header's counts are right (`counts_rightly`), not `count`.
     """
-    stored = np.clip(entries.prev_index_no[np.searchsorted(entries.number, chains.broken)], 0, count)
-    slots = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"][chains.slots]
-    held = np.clip(slots, 0, count)
-    named = np.concatenate((stored, held)).astype(np.int64)
-    strange = _strange_to_their_slots(file, named, wrong, chains, context)
-    yield from entry_findings(
-        "index_chain_wrong",
-        np.ones(len(strange), np.bool_),
-        file,
-        read_entries(file, strange, context.messages),
-        context,
-    )
-    wrong = np.union1d(wrong, strange)
+    slots = _slots_that_differ(file, chains)
+    stored, held = np.split(_named(file, entries, chains, count), [len(chains.broken)])
     caused = np.isin(chains.broken, wrong) | np.isin(chains.previous, wrong) | np.isin(stored, wrong)
     broken = np.isin(entries.number, chains.broken[~caused])
     yield from entry_findings("index_chain_wrong", broken, file, entries, context)
@@ -92,15 +81,25 @@ def chain_findings(
         )
 
 
-def _strange_to_their_slots(
-    file: OpenIndex, stored: Longs, wrong: Longs, chains: Chains, context: IndexContext
+def _slots_that_differ(file: OpenIndex, chains: Chains) -> Ints:
+    slots: Ints = INDEX_SLOT.array(file.data.data, at=INDEX_HEADER.size, count=file.slots)["newest_entry_no"]
+    return slots[chains.slots]
+
+
+def _named(file: OpenIndex, entries: Entries, chains: Chains, count: int) -> Longs:
+    """What the entries that break the chains name, then what the slots do."""
+    stored = entries.prev_index_no[np.searchsorted(entries.number, chains.broken)]
+    return np.clip(np.concatenate((stored, _slots_that_differ(file, chains))), 0, count).astype(np.int64)
+
+
+def strange_to_their_slots(
+    file: OpenIndex, entries: Entries, wrong: Longs, count: int, chains: Chains, context: IndexContext
 ) -> Longs:
     """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
     the slot that their hash asks for leaves out, neither of them by one of the entries that are known to be wrong, and
     the former by none of these entries.
-
-    `stored`: what the entries that break the chains name, then what the slots do.
     """
+    stored = _named(file, entries, chains, count)
     left_out = np.concatenate((chains.previous, chains.newest))[~np.isin(stored, wrong)]
     named = np.intersect1d(stored, left_out)
     named = named[named > 0]

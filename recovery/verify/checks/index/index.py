@@ -16,7 +16,7 @@ from parsers.index.open import OpenIndex
 from recovery.rules.dispatch import PREPARED
 from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
 from recovery.scan.kernel import Ints
-from recovery.verify.checks.index.chains import chain_findings, entry_findings
+from recovery.verify.checks.index.chains import chain_findings, entry_findings, strange_to_their_slots
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
 from recovery.verify.checks.index.header import (
     counts_rightly,
@@ -110,10 +110,14 @@ def _file_findings(
     yield from _unused_entry(file)
     yield from entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from entry_findings("index_time_wrong", times, file, entries, context)
-    yield from chain_findings(file, entries, entries.number[damaged], counts, left.count, chains, context)
+    strange = strange_to_their_slots(file, entries, entries.number[damaged], left.count, chains, context)
+    of_strange = read_entries(file, strange, context.messages)
+    yield from entry_findings("index_chain_wrong", np.ones(len(strange), np.bool_), file, of_strange, context)
+    blamed = np.union1d(entries.number[damaged], strange)
+    yield from chain_findings(file, entries, blamed, counts, left.count, chains, context)
     if counts and file.header["index_count"] > left.count + 1:
         yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
-    breaks = bool(damaged.any()) and len(chains.broken) + len(chains.slots) > 0
+    breaks = len(blamed) > 0 and len(chains.broken) + len(chains.slots) > 0
     untold = untold_fields(damaged, counts=counts, breaks=breaks, proven=is_in_log(file, context))
     if times[-1:].any() and ends_as_last_entry(file, entries):
         untold.add("end_timestamp_ms")
