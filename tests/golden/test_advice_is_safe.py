@@ -14,6 +14,7 @@ from parsers.store.store import open_store
 from parsers.store.store_file import StoreFile
 from recovery.forecast.advice import Advice
 from recovery.forecast.forecast import Forecast, forecast
+from recovery.verify.verify import verify
 from tests.support.opened import opened
 from tests.support.random_damage import damaged_store
 
@@ -61,6 +62,22 @@ def test_moving_a_log_file_away_costs_its_messages(root: Path) -> None:
     assert moved.then.lost_messages == rows(cut) > 0
     assert f"{rows(cut)} readable messages of the moved log files are not served" in moved.repair.costs
     assert not moved.then.losses_are_known  # the record that was cut in two
+
+
+def test_a_checkpoint_is_not_to_be_removed_where_the_log_would_end_in_an_older_file(root: Path) -> None:
+    late = (1 << 42).to_bytes(8, "big")
+    with (root / "checkpoint").open("r+b") as file:
+        file.write(late)
+    with log(root)[0].path.open("r+b") as file:
+        file.seek(places(root)[10] + 4)  # a magic code
+        file.write(late)
+    found = {each.kind: each.rule.repair for each in verify(*opened(root, "5.3.3")).findings}
+    assert told(root).outcome.lost_messages == 0
+    assert told(root).advice == ()
+    assert found["checkpoint_later_than_data"].startswith("None needed without an `abort` file")
+    (root / "checkpoint").unlink()
+    (root / "abort").touch()
+    assert told(root).outcome.lost_messages > 0
 
 
 def test_a_copy_of_a_log_file_costs_nothing(root: Path) -> None:

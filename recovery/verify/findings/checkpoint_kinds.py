@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import Kind
+from recovery.verify.findings.kind import BEFORE_A_CRASH_START, Kind
 
 CHECKPOINT_KINDS: dict[str, Kind] = {
     "checkpoint_missing": Kind(
@@ -19,7 +19,7 @@ CHECKPOINT_KINDS: dict[str, Kind] = {
         "none",
         "A checkpoint has 4096 bytes.",
         "The file is mapped at its full size; what is missing reads as 0.",
-        "Restore it, or remove it for a full recovery.",
+        BEFORE_A_CRASH_START,
     ),
     "checkpoint_later_than_data": Kind(
         "error",
@@ -27,7 +27,7 @@ CHECKPOINT_KINDS: dict[str, Kind] = {
         "No message of this time is in the log.",
         "After an unclean exit recovery starts at too late a file; messages not yet in the queues are lost "
         "to consumers.",
-        "Remove the checkpoint and create `abort`: recovery then starts at the oldest file.",
+        BEFORE_A_CRASH_START,
     ),
     "checkpoint_earlier_than_data": Kind(
         "info",

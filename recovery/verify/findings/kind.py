@@ -27,9 +27,17 @@ REBUILD = (
     f"{WHICH_IN_PLACE}."
 )
 REDISPATCH = (
-    "Stop the broker and copy the store. Where `rocketlens rebuild` names no expired or undecided queue, move "
-    "consumequeue/ away and create `abort`: the next start makes the queues from the whole log."
+    "Stop the broker and copy the store. Where `rocketlens rebuild` ends with 0, move consumequeue/ away, create "
+    "`abort`, and set commitLogRecoverMaxNum (since 5.4.0) to no less than the number of log files: the next start "
+    "makes the queues from the whole log. Else leave both: that start ends the log at the first damage, and begins the "
+    "queues of expired messages at 0."
 )
+BEFORE_A_CRASH_START = (
+    "None needed without an `abort` file: only a start after an unclean exit goes by it. With one, do what `rocketlens "
+    "forecast` advises before the start; do not remove the checkpoint otherwise, for a start that reads the log from "
+    "its oldest file ends it at the first damage there."
+)
+AWAY = "Move the file out of the store, and keep it."
 REBUILD_INDEX = (
     "Stop the broker, run `rocketlens rebuild` on what it left, move index/ out of the store and keep it, then put the "
     "rebuilt index/ in its place; the log and the queues are not touched."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recovery.verify.findings.kind import (
+    AWAY,
     ENDS_LOG,
     KEEPS,
     RESTORE_LOG,
@@ -64,7 +65,7 @@ LOG_KINDS: dict[str, Kind] = {
         "none",
         "A file without a record follows a gap.",
         "Load only logs the gap; truncation to the log's end deletes the file.",
-        "Remove the file.",
+        AWAY,
     ),
     "log_head_missing": Kind(
         "error",

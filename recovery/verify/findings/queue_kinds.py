@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recovery.verify.findings.kind import (
+    AWAY,
     CUTS_QUEUE,
     KEEPS,
     LOG_IS_SOURCE,
@@ -135,7 +136,7 @@ QUEUE_KINDS: dict[str, Kind] = {
         "none",
         "An empty file follows one that is not full.",
         "Since 5.0.0 an empty last queue file can make load fail; otherwise it is kept.",
-        "Remove the file.",
+        AWAY,
     ),
     "queue_order": Kind(
         "error",
