@@ -30,8 +30,10 @@ KNOWN_TO_NOBODY = {
     "store_host",
     "reconsume_times",
     "prepared_transaction_offset",
+    "after the blank",
 }
-"""Fields of a message that have no CRC and no second place in the store (docs/damage.md)."""
+"""Fields of a message that have no CRC and no second place in the store (docs/damage.md), and what follows the record
+that ends a file: a piece of the message that did not fit. CommitLog.DefaultAppendMessageCallback#doAppend @4.7.1."""
 KNOWN_TO_THE_UNIT = {"queue_id", "queue_offset"}
 
 UNFORCED_MS = 15_000
