@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 
 from pipelines.notebook.bundles import bundle, bundled_store
 from tests.support.browser import CLI, Page, browser
+from tests.support.copies import copy_tree
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def page() -> Iterator[Page]:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The configuration of a lake of the crashed store, with logs of a cluster, as `ingest` made it."""
     folder = tmp_path_factory.mktemp("lake")
-    shutil.copytree(bundled_store("5.3.1-crashed"), folder / "store")
+    copy_tree(bundled_store("5.3.1-crashed"), folder / "store")
     config = folder / "rocketlens.toml"
     logs = json.dumps(str(bundle("orders-cluster") / "logs"))
     config.write_text(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pipelines.report.facts.model import Column, PrintedTable
 from pipelines.report.render import render_piece
 from tests.support.browser import Page, free_port, keep, needs_browser, serving
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT
 
 pytestmark = needs_browser
@@ -44,7 +44,7 @@ def fits(page: Page) -> bool:
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a report of the recorded cluster's broker."""
     folder, before = tmp_path_factory.mktemp("report"), Path.cwd()
-    shutil.copytree(bundled_store("orders-cluster"), folder / "data" / "store")
+    copy_tree(bundled_store("orders-cluster"), folder / "data" / "store")
     os.chdir(folder)  # its title is the store as it is named
     try:
         told = call("report", "data/store", "--logs", bundle("orders-cluster"), "--out", "report.html")
@@ -123,7 +123,7 @@ def lab(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from pipelines.cli.commands.lake.workbench import lab_environment
 
     folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(CHECKOUT / "notebooks", folder / "notebooks")
+    copy_tree(CHECKOUT / "notebooks", folder / "notebooks")
     port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
     command += [

@@ -12,6 +12,7 @@ import pytest
 from pipelines.demo import BUNDLE
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def own_store(demo_store: Path, tmp_path: Path) -> Path:
     """The log, queues, index, timers, checkpoint and configuration of the demo's store, free to be damaged."""
     store = tmp_path / "store"
     for name in ("commitlog", "consumequeue", "index", "timerlog", "config"):
-        shutil.copytree(demo_store / name, store / name)
+        copy_tree(demo_store / name, store / name)
     for name in ("checkpoint", "timerwheel"):
         shutil.copy2(demo_store / name, store / name)
     return store

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from pipelines.ingest.ingest import ingest
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ COPIED_AT = 4_000_000_000
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Stores by the broker's name, the last of them copied without its files' times."""
     copy = tmp_path_factory.mktemp("copy") / "store"
-    shutil.copytree(incident("5.3.3-offsets-reset").root, copy)
+    copy_tree(incident("5.3.3-offsets-reset").root, copy)
     for path in copy.rglob("*"):
         os.utime(path, (COPIED_AT, COPIED_AT))
     return {name: incident(name).root for name in CASES} | {"copied": copy}

@@ -14,6 +14,7 @@ from parsers.store.store import open_store
 from parsers.store.store_file import StoreFile
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpack_store
 from tests.support.java_lab import needs_java, recover
 from tests.support.opened import opened
@@ -40,7 +41,7 @@ def test_the_store_classes_serve_what_was_rebuilt(tmp_path: Path) -> None:
     rebuild(*opened(root, STATE["version"], settings), tmp_path / "new")
     for folder in ("consumequeue", "index"):
         shutil.rmtree(root / folder)
-        shutil.copytree(tmp_path / "new" / folder, root / folder)
+        copy_tree(tmp_path / "new" / folder, root / folder)
     ours = {file.path.relative_to(root).as_posix(): sha256(file.path.read_bytes()).hexdigest() for file in kept(root)}
     seen = recover(root, STATE["version"], SETTINGS)
     assert seen["load"] is True

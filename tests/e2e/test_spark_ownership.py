@@ -20,6 +20,7 @@ from pipelines.recordings.recordings import facts_of, find_recordings
 from pipelines.spark.jobs.ownership import REPLAYED, replay_sources
 from rebalance.facts.heartbeats import heartbeats_of
 from rebalance.replay import replay
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def recorded(folder: Path, lake: Lake) -> Sources:
 @pytest.mark.parametrize("name", ["b-497-two-brokers", "c-497-ordered-kill"])
 def test_the_tables_hold_the_rows_of_a_replay(spark: SparkSession, lake: Lake, tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
-    shutil.copytree(SESSIONS / name, folder)
+    copy_tree(SESSIONS / name, folder)
     replayed = replay_sources(spark, lake, recorded(folder, lake))
     assert replayed.problems == []
     events: list[LoggedEvent] = []
@@ -62,7 +63,7 @@ def test_the_tables_hold_the_rows_of_a_replay(spark: SparkSession, lake: Lake, t
 def test_a_second_replay_replaces_the_first(spark: SparkSession, lake: Lake, tmp_path: Path) -> None:
     both = tmp_path / "recorded"
     for name in ("c-497-ordered-kill", "h-533-quiet"):
-        shutil.copytree(SESSIONS / name, both / name)
+        copy_tree(SESSIONS / name, both / name)
     replay_sources(spark, lake, recorded(both, lake))
     first = lake.rows("ownership_intervals")
     shutil.rmtree(both / "c-497-ordered-kill")
@@ -72,7 +73,7 @@ def test_a_second_replay_replaces_the_first(spark: SparkSession, lake: Lake, tmp
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_there(spark: SparkSession, lake: Lake, tmp_path: Path) -> None:
     folder = tmp_path / "recorded"
-    shutil.copytree(SESSIONS / "h-533-quiet", folder)
+    copy_tree(SESSIONS / "h-533-quiet", folder)
     (log,) = folder.glob("**/c1/rocketmq_client.log.gz")
     log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
     replayed = replay_sources(spark, lake, recorded(folder, lake))

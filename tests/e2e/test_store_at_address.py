@@ -21,6 +21,7 @@ from pipelines.objects.faults import open_faults
 from pipelines.objects.kept import BLOCK
 from pipelines.objects.listing import PREFIX
 from tests.lake_faults.world import World
+from tests.support.copies import copy_tree
 from tests.support.s3_server import WELL, Environ, S3Server, s3_server
 from tests.support.stores import store_root
 from tests.support.uploads import upload
@@ -189,7 +190,7 @@ def test_nothing_is_fetched_twice(reader: Reader) -> None:
 
 def test_a_database_of_queues(reader: Reader, tmp_path: Path) -> None:
     store, address = tmp_path / "store", reader.address.replace("one", "database")
-    shutil.copytree(store_root("5.5.0-rocksdb"), store, ignore=shutil.ignore_patterns("timer*"))
+    copy_tree(store_root("5.5.0-rocksdb"), store, ignore=shutil.ignore_patterns("timer*"))
     upload(store, address)
     here, there = reader.call("queues", store), reader.call("queues", address)
     assert there == (here[0], here[1], here[2].replace(str(store), address))

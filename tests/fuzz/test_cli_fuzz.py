@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root
 
 ENDINGS = {0, 1, 3, 4}
@@ -63,7 +63,7 @@ def damage(path: Path, how: str, place: int, noise: bytes) -> None:
 def test_commands_on_a_damaged_store(part: str, which: int, how: str, place: int, noise: bytes) -> None:
     with TemporaryDirectory() as folder:
         root = Path(folder) / "store"
-        shutil.copytree(store_root("5.3.3-propcrc"), root)
+        copy_tree(store_root("5.3.3-propcrc"), root)
         files = [path for path in sorted(root.rglob("*")) if path.is_file() and path.relative_to(root).parts[0] == part]
         if files:
             damage(files[which % len(files)], how, place, noise)

@@ -18,6 +18,7 @@ from recovery.retention import retention
 from recovery.rules.settings import StoreSettings
 from tests.fuzz.test_cli_fuzz import COMMANDS, ENDINGS, FILES
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root
 
 
@@ -76,7 +77,7 @@ def test_commands_on_a_store_that_changes_after_it_was_listed(
     monkeypatch.setattr(retention, "read_evidence", listed_evidence)
     for command in COMMANDS:
         shutil.rmtree(root, ignore_errors=True)
-        shutil.copytree(kept, root)
+        copy_tree(kept, root)
         called = call(*(word.format(store=root) for word in command))
         gone = called.code == 3 and command[0] == "who" and "no message with the id" in called.err
         assert gone or called.code in ENDINGS - {3}, (command, called.err)  # the rest of the store is read

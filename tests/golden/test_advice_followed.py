@@ -13,6 +13,7 @@ import pytest
 from recovery.rebuild.in_place import WHICH_IN_PLACE
 from tests.golden.test_incident_config import copied
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 
 LOST_QUEUE = {
@@ -26,7 +27,7 @@ LOST_QUEUE = {
 
 @pytest.fixture
 def root(name: str, tmp_path: Path) -> Path:
-    shutil.copytree(incident(name).root, tmp_path / "store")
+    copy_tree(incident(name).root, tmp_path / "store")
     return tmp_path / "store"
 
 
@@ -48,16 +49,16 @@ def put_in_place(root: Path, name: str, repair: str) -> None:
     expired = {(each["topic"], each["queue_id"]) for each in report["expired"]}
     if "index/" in repair:
         shutil.move(root / "index", root.parent / "kept-index")
-        shutil.copytree(new / "index", root / "index")
+        copy_tree(new / "index", root / "index")
     if "consumequeue/" not in repair:
         return
     if called.code == 0 or WHICH_IN_PLACE not in repair:
         shutil.move(root / "consumequeue", root.parent / "kept-queues")
-        shutil.copytree(new / "consumequeue", root / "consumequeue")
+        copy_tree(new / "consumequeue", root / "consumequeue")
         return
     for folder in (new / "consumequeue").glob("*/*"):
         assert (folder.parent.name, int(folder.name)) not in expired
-        shutil.copytree(folder, root / folder.relative_to(new), dirs_exist_ok=True)
+        copy_tree(folder, root / folder.relative_to(new), into_existing=True)
 
 
 @pytest.mark.parametrize("name", incident_names(*LOST_QUEUE))
@@ -126,7 +127,7 @@ def test_a_refused_start_comes_to_what_a_broker_without_the_files_did(name: str,
     told = json.loads(call("forecast", root, "--version", row["version"]).out)
     first, *others = told["advice"]
     assert first["do"] == "copy config/ before any start, also before one that fails"
-    shutil.copytree(root / "config", tmp_path / "kept")
+    copy_tree(root / "config", tmp_path / "kept")
     (advice,) = [each for each in others if each["do"].startswith("copy config/ first; then put backups of")]
     for file in advice["files"]:
         (root / file).unlink(missing_ok=True)

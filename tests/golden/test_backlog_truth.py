@@ -6,7 +6,6 @@ Tags are compared as the client compares them, and the filter of a group as a li
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from parsers.commitlog.batches.read import read_commitlog
 from pipelines.answers.backlog import filters
 from tests.golden.test_ledger_truth import unit_places
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root, truth_lines
 
 Properties = Mapping[str, str]
@@ -109,7 +109,7 @@ def test_groups_that_share_messages_are_answered_in_one_reading_of_the_log(
 ) -> None:
     """Two groups with a filter each, which have read different parts of the same queues of two topics."""
     name, root, topics = "5.3.3-clean", tmp_path / "store", TOPICS[:2]
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     groups: dict[str, tuple[str, int, Matches]] = {
         "G0": ("a > 5", 0, lambda held: int(held.get("a", 0)) > 5),
         "G1": ("a <= 5", 3, lambda held: int(held.get("a", 9)) <= 5),

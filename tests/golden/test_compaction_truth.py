@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from tests.golden.make.more_stores.passes import apply
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.stores import store_names, store_root, truth
 
@@ -88,7 +88,7 @@ def test_what_a_start_loads_of_damaged_copies(version: str, tmp_path: Path) -> N
     told = _truth(version, "loads.json.gz")
     for name, edits in json.loads((GOLDEN / "compaction" / version / "edits.json").read_text()):
         root = tmp_path / name
-        shutil.copytree(_phase(LOADED[version], 3), root)
+        copy_tree(_phase(LOADED[version], 3), root)
         apply(root, edits)
         evidence, loads = read_evidence(root, settings), True
         try:
@@ -107,7 +107,7 @@ def test_what_a_start_loads_of_damaged_copies(version: str, tmp_path: Path) -> N
 
 def test_copies_that_do_not_fit_stop_the_start(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-compaction-before"), root)
+    copy_tree(store_root("5.3.3-compaction-before"), root)
     assert _load(root) == (True, True)
     (root / "compaction/compactionCq/Latest/0/00000000000000000000").unlink()
     assert _load(root) == (False, False)

@@ -5,7 +5,6 @@ How a start takes it is recorded: `q551a` in test_database_starts.py.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.places import SECOND_DATABASE
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import store_names, store_root
 
@@ -24,7 +24,7 @@ APART = "consumequeue_rocksdb"
 @pytest.fixture(params=NAMES)
 def apart(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     root = tmp_path / "store"
-    shutil.copytree(store_root(request.param), root)
+    copy_tree(store_root(request.param), root)
     (root / "consumequeue").rename(root / APART)
     return root
 
@@ -52,7 +52,7 @@ def test_a_finding_is_in_that_folder(apart: Path) -> None:
 
 
 def test_a_second_database_stops_the_broker_and_is_named(apart: Path) -> None:
-    shutil.copytree(apart / APART, apart / "consumequeue")
+    copy_tree(apart / APART, apart / "consumequeue")
     store, known = opened(apart, version="5.5.0", config={"storeType": "defaultRocksDB"})
     assert store.queue_database is not None
     assert store.queue_database.path.name == "consumequeue"

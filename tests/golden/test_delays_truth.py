@@ -7,7 +7,6 @@ every store, with the delay offsets in the broker's memory.
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.stores import log_setting, since, store_names, store_root, truth, truth_lines
 
@@ -144,7 +144,7 @@ def test_timers_roll_until_the_wheel_reaches_them(name: str) -> None:
 def overdue(tmp_path: Path) -> Path:
     """A copy of a store with delivered and pending messages, whose delay offsets a test may change."""
     root = tmp_path / "store"
-    shutil.copytree(incident("5.3.3-delay-overdue").root, root)
+    copy_tree(incident("5.3.3-delay-overdue").root, root)
     return root
 
 

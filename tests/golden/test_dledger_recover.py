@@ -16,6 +16,7 @@ from recovery.forecast.forecast import forecast
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.start.restart import memory_before_load, restart
+from tests.support.copies import copy_tree
 from tests.support.dledger_recover import FILE_SIZE, apply, some_log
 from tests.support.fixtures import GOLDEN
 from tests.support.opened import opened
@@ -34,7 +35,7 @@ def test_the_log_ends_where_dledger_ends_it(tmp_path: Path) -> None:
     some_log(tmp_path / "whole")
     asked = 0
     for case in cases():
-        shutil.copytree(tmp_path / "whole", tmp_path / "one")
+        copy_tree(tmp_path / "whole", tmp_path / "one")
         apply(case["damage"], tmp_path / "one")
         played = restart(
             memory_before_load(read_evidence(tmp_path / "one", SETTINGS), BrokerVersion(5, 3, 3), SETTINGS)

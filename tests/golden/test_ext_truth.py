@@ -18,6 +18,7 @@ from parsers.values.java import LONG_MIN
 from recovery.rebuild.rebuild import rebuild
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpacked
 from tests.support.opened import opened, opened_golden
 from tests.support.stores import store_names, store_root, truth_lines
@@ -53,7 +54,7 @@ def test_every_ext_unit_is_as_the_broker_reads_it(name: str) -> None:
 @pytest.mark.parametrize("name", EXT)
 def test_a_changed_byte_is_inside_a_finding(name: str, file: str, at: int, kind: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     before = (root / file).read_bytes()[at]
     overwrite(root / file, at, bytes([before ^ 1]))
     (found,) = verify(*opened(root)).findings
@@ -64,7 +65,7 @@ def test_a_changed_byte_is_inside_a_finding(name: str, file: str, at: int, kind:
 @pytest.mark.parametrize("name", EXT)
 def test_a_size_behind_the_last_ext_unit_is_found_since_it_stops_the_load(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     end = sum(unit.size for unit in read_ext(open_store(root).ext_queues[QUEUE][0]))
     overwrite(root / "consumequeue_ext" / FILE, end, b"\x7f\xff")
     (found,) = verify(*opened(root)).findings
@@ -74,7 +75,7 @@ def test_a_size_behind_the_last_ext_unit_is_found_since_it_stops_the_load(name: 
 @pytest.mark.parametrize("name", EXT)
 def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     (root / "consumequeue_ext" / FILE).unlink()
     (found,) = verify(*opened(root)).findings
     units = next(
@@ -86,7 +87,7 @@ def test_an_ext_file_that_is_lost_is_every_unit_of_the_queue(name: str, tmp_path
 @pytest.mark.parametrize("name", EXT)
 def test_without_consumequeue_ext_every_address_leads_to_nothing(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     shutil.rmtree(root / "consumequeue_ext")
     findings = verify(*opened(root)).findings
     assert {found.kind for found in findings} == {"ext_unit_missing"}
@@ -131,7 +132,7 @@ def test_a_rebuild_makes_the_bit_maps_of_the_real_dispatcher(version: str, tmp_p
 def test_a_rebuild_says_which_bit_maps_it_cannot_know(name: str, tmp_path: Path) -> None:
     """Without the filters none can be made; a filter that is newer than messages was not there when they came."""
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     filters = root / "config" / "consumerFilter.json"
     text = re.sub(r'("bornTime": ?)\d+', r"\g<1>9000000000000", filters.read_text("utf-8"))
     filters.write_text(text, "utf-8")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +22,7 @@ from recovery.forecast.forecast import forecast
 from recovery.knowledge.knowledge import Said, knowledge_of
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 
 Row = dict[str, Any]
@@ -63,7 +63,7 @@ def copied(base: Path, built: Path) -> Path:
     built.mkdir()
     for entry in base.iterdir():
         if entry.name == "config":
-            shutil.copytree(entry, built / entry.name)
+            copy_tree(entry, built / entry.name)
         else:
             (built / entry.name).symlink_to(entry)
     return built

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from parsers.store.store import open_store
 from recovery.knowledge.copied_times import LATE_WRITE_MS, copied_without_times
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.stores import CLASSIC_KINDS, store_names, store_root
 
@@ -24,7 +24,7 @@ def copies(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path]:
     """A store with its times, and a copy without."""
     case = incident(request.param)
     copy = tmp_path / "store"
-    shutil.copytree(case.root, copy)
+    copy_tree(case.root, copy)
     for number, path in enumerate(sorted(copy.rglob("*"))):
         os.utime(path, (COPIED_AT + number * 0.01, COPIED_AT + number * 0.01))
     return case.root, copy
@@ -75,7 +75,7 @@ def test_times_that_a_broker_left_are_believed(name: str) -> None:
 
 def test_a_minute_is_what_pages_may_take_to_the_disk(tmp_path: Path) -> None:
     copy = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-clean"), copy)
+    copy_tree(store_root("5.3.3-clean"), copy)
     os.utime(copy, (COPIED_AT, COPIED_AT))
     for path in copy.rglob("*"):
         os.utime(path, (COPIED_AT, COPIED_AT))

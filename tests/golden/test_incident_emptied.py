@@ -15,6 +15,7 @@ from parsers.values.utc import utc
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 
@@ -26,7 +27,7 @@ NO_ROW = b'{"dataVersion":{"counter":1,"stateVersion":0,"timestamp":179533701637
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    shutil.copytree(incident(CASE).root, tmp_path / "store")
+    copy_tree(incident(CASE).root, tmp_path / "store")
     return tmp_path / "store"
 
 
@@ -88,7 +89,7 @@ def test_a_reason_names_an_instant_in_utc(root: Path) -> None:
 
 
 def test_delay_offsets_that_were_emptied_are_said_to_deliver_again(tmp_path: Path) -> None:
-    shutil.copytree(incident("5.3.3-delay-overdue").root, tmp_path / "store")
+    copy_tree(incident("5.3.3-delay-overdue").root, tmp_path / "store")
     assert "delivers them again" not in call("delays", tmp_path / "store").err
     put(tmp_path / "store", b"{}", "delayOffset.json")
     called = call("delays", tmp_path / "store")
@@ -107,7 +108,7 @@ def test_offsets_that_cannot_be_read_are_not_called_empty(root: Path) -> None:
 
 @pytest.mark.parametrize("name", incident_names("delay-overdue"))
 def test_retention_counts_the_delayed_messages_that_wait(name: str, tmp_path: Path) -> None:
-    shutil.copytree(incident(name).root, tmp_path / "store")
+    copy_tree(incident(name).root, tmp_path / "store")
     pending: Counter[int] = Counter()
     stored: Counter[int] = Counter()
     for row in call("delays", tmp_path / "store").rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from recovery.verify.verify import verify
 from tests.fuzz.commands.asked import MOST_SECONDS, at_most
 from tests.support.broker_conf import settings_of_conf
 from tests.support.cli import rows_of
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
 
@@ -97,7 +97,7 @@ def test_groups_come_back_at_the_offsets_of_the_last_flush(name: str) -> None:
 def test_an_offset_within_what_the_log_has_lost_no_message(name: str, tmp_path: Path) -> None:
     """The first file of each queue was cut to nothing; the log has its messages, and a rebuild gives them back."""
     case, root = incident(name), tmp_path / "store"
-    shutil.copytree(case.killed_root, root)
+    copy_tree(case.killed_root, root)
     for folder in (root / "consumequeue").glob("*/*"):
         os.truncate(min(folder.iterdir()), 0)
     kinds = {finding.kind for finding in verify(*opened(root, case.version)).findings}

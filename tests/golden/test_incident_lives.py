@@ -23,6 +23,7 @@ from recovery.verify.verify import Verification, verify
 from tests.support.broker_conf import settings_of_conf
 from tests.support.cli import call
 from tests.support.cluster_lake import fill_lake
+from tests.support.copies import copy_tree
 from tests.support.incidents import INCIDENTS, Incident, incident, incident_names
 from tests.support.opened import opened
 
@@ -67,7 +68,7 @@ KEPT = 10
 def test_a_life_that_began_in_lost_bytes_is_told_from_the_former_one(name: str, topic: str, tmp_path: Path) -> None:
     """The numbers of no queue fall any more: only its units tell that it started again."""
     case, root = incident(name), tmp_path / "store"
-    shutil.copytree(case.root, root)
+    copy_tree(case.root, root)
     stored, (former, living) = messages_of(case, topic), topics_of(case)[topic]["lives"]
     begin = min(at for at in former["physicalOffsets"] if stored[at]["queueOffset"] >= KEPT)
     taken = [at for at in living["physicalOffsets"] if stored[at]["queueOffset"] <= KEPT]
@@ -165,7 +166,7 @@ def test_forecast_of_an_orderly_store_says_what_a_crash_would_bring_back(name: s
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lost_index_is_rebuilt_where_a_dispatch_would_bring_deleted_messages_back(name: str, tmp_path: Path) -> None:
     case, root = incident(name), tmp_path / "store"
-    shutil.copytree(case.root, root, ignore=shutil.ignore_patterns("index"))
+    copy_tree(case.root, root, ignore=shutil.ignore_patterns("index"))
     foretold = forecast(*opened(root, case.version, settings_of(case)))
     assert foretold.outcome.lost_index
     (advice,) = foretold.advice
@@ -178,7 +179,7 @@ def test_a_lost_index_is_rebuilt_where_a_dispatch_would_bring_deleted_messages_b
 
 def crashed(root: Path, to: Path, *, keeps_checkpoint: bool) -> Path:
     """A copy of a store as if the machine had failed."""
-    shutil.copytree(root, to)
+    copy_tree(root, to)
     (to / "abort").touch()
     if not keeps_checkpoint:
         (to / "checkpoint").unlink()
@@ -214,7 +215,7 @@ def test_lag_says_which_offsets_are_of_a_former_life(name: str) -> None:
 def test_an_offset_within_what_the_log_has_of_a_lost_queue_is_of_no_former_life(name: str, tmp_path: Path) -> None:
     """The queue that lost its files has living messages, and the group read them all."""
     root, last = tmp_path / "store", topics_of(incident(name))["Stock"]["lives"][-1]["queueOffsets"]["1"][1]
-    shutil.copytree(incident(name).root, root)
+    copy_tree(incident(name).root, root)
     shutil.rmtree(root / "consumequeue" / "Stock" / "1")
     rows = call("lag", root, "--group", "CG_y-back", "--topic", "Stock").rows
     (lost,) = [row for row in rows if row["queue_id"] == 1]
@@ -225,7 +226,7 @@ def test_an_offset_within_what_the_log_has_of_a_lost_queue_is_of_no_former_life(
 def test_the_queues_of_a_topic_that_nobody_configured_are_those_with_files(tmp_path: Path) -> None:
     """topics.json is of a time before the topic was created again, and its queues were not copied."""
     root = tmp_path / "store"
-    shutil.copytree(incident("5.3.3-topic-recreated").root, root)
+    copy_tree(incident("5.3.3-topic-recreated").root, root)
     shutil.rmtree(root / "consumequeue" / "Orders")
     for path in (root / "config").glob("topics.json*"):
         table = json.loads(path.read_text("utf-8"))
@@ -241,7 +242,7 @@ def test_the_queues_of_a_topic_that_nobody_configured_are_those_with_files(tmp_p
 def test_a_lost_checkpoint_is_not_called_harmless_where_deleted_topics_come_back(tmp_path: Path) -> None:
     """The real broker gave five queues of deleted topics back on this store with abort and without its checkpoint."""
     case, root = incident("4.9.7-topic-deleted"), tmp_path / "store"
-    shutil.copytree(case.root, root)
+    copy_tree(case.root, root)
     (root / "checkpoint").unlink()
     (root / "abort").touch()
     told = json.loads(call("forecast", root, "--version", case.version).out)

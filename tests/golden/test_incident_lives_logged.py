@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pipelines.answers.derived.store_rows import finding_rows, topic_life_rows
 from pipelines.lake.configuration.sources import BrokerSource
 from tests.golden.test_incident_lives import NAMES, topics_of
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident, incident_names
 
 
@@ -55,7 +55,7 @@ def test_logs_decide_what_a_store_without_topics_json_leaves_open(name: str, tmp
 
 def without_topics(case: Incident, root: Path) -> Path:
     """A copy of the store whose topics.json is lost."""
-    shutil.copytree(case.root, root)
+    copy_tree(case.root, root)
     for file in (root / "config").glob("topics.json*"):
         file.unlink()
     return root
@@ -86,7 +86,7 @@ def test_the_lake_takes_the_lives_of_topics_from_logs_too(name: str, tmp_path: P
 @pytest.mark.parametrize("name", incident_names("topic-deleted"))
 def test_a_topic_created_again_without_a_message_has_lost_no_queue(name: str, tmp_path: Path) -> None:
     case = incident(name)
-    shutil.copytree(case.root, root := tmp_path / "store")
+    copy_tree(case.root, root := tmp_path / "store")
     config = json.loads((root / "config" / "topics.json").read_text())
     table = config["topicConfigTable"]
     table["Invoices"] = {**table["Payments"], "topicName": "Invoices"}

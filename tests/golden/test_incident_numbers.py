@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from recovery.forecast.forecast import Forecast, forecast
 from recovery.verify.verify import verify
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.java_lab import needs_java, recover_all
 from tests.support.opened import opened
@@ -37,7 +37,7 @@ NAMES = incident_names("offsets-reset")
 
 @pytest.fixture
 def root(name: str, tmp_path: Path) -> Path:
-    shutil.copytree(incident(name).root, tmp_path / "store")
+    copy_tree(incident(name).root, tmp_path / "store")
     return tmp_path / "store"
 
 
@@ -180,7 +180,7 @@ def test_the_store_classes_number_the_queues_so(name: str, version: str, tmp_pat
         for exits in ("clean", "crash"):
             for is_mended in (False, True):
                 root = tmp_path / f"{number}-{exits}-{is_mended}"
-                shutil.copytree(incident(name).root, root)
+                copy_tree(incident(name).root, root)
                 damage(root, EXPIRED, units)
                 if exits == "crash":
                     (root / "abort").touch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from recovery.rebuild.rebuild import rebuild
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.verify import Verification, verify
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
 from tests.support.stores import store_root, truth, truth_lines
@@ -134,8 +134,8 @@ def test_settings_that_no_broker_has_are_named(name: str) -> None:
 
 def test_a_log_that_was_copied_elsewhere_is_asked_for_by_name(tmp_path: Path) -> None:
     case = incident(ELSEWHERE[0])
-    shutil.copytree(case.folder / "disk2", tmp_path / "copy")
-    shutil.copytree(case.root, tmp_path / "store")
+    copy_tree(case.folder / "disk2", tmp_path / "copy")
+    copy_tree(case.root, tmp_path / "store")
     conf = tmp_path / "broker.conf"
     conf.write_text(case.broker_conf.read_text("utf-8").replace(str(case.folder), "/nowhere"), "utf-8")
     called = call("verify", tmp_path / "store", "--broker-conf", conf)
@@ -153,7 +153,7 @@ SEVERAL = ["--config", "storePathCommitLog=commitlog,disk2/commitlog", "--versio
 @pytest.mark.parametrize("command", ["verify", "forecast", "rebuild"])
 def test_a_setting_that_names_the_folder_above_the_log_is_told(name: str, command: str, tmp_path: Path) -> None:
     """No command takes that for a log that is lost, and for files to move away."""
-    shutil.copytree(incident(name).folder, tmp_path, dirs_exist_ok=True)
+    copy_tree(incident(name).folder, tmp_path, into_existing=True)
     above, log = tmp_path / "disk2", tmp_path / "disk2" / "rmq-log"
     out = ["--to", tmp_path / "new"] if command == "rebuild" else []
     called = call(command, tmp_path / "store", "--config", f"storePathCommitLog={above}", *out)
@@ -164,7 +164,7 @@ def test_a_setting_that_names_the_folder_above_the_log_is_told(name: str, comman
 def test_a_log_that_was_copied_into_its_own_folder_is_told(tmp_path: Path) -> None:
     """As `cp -r commitlog store/commitlog` leaves it where the folder was there already."""
     root = tmp_path / "store"
-    shutil.copytree(incident("5.3.3-queues-shrunk").root, root)
+    copy_tree(incident("5.3.3-queues-shrunk").root, root)
     (root / "commitlog").rename(tmp_path / "kept")
     (root / "commitlog").mkdir()
     (tmp_path / "kept").rename(root / "commitlog" / "commitlog")
@@ -185,11 +185,11 @@ def test_several_folders_are_read_as_one_log() -> None:
 
 def test_a_damaged_file_between_folders_is_read_as_in_one_folder(tmp_path: Path) -> None:
     several, one = tmp_path / "several", tmp_path / "one"
-    shutil.copytree(store_root("5.3.3-multipath"), several)
+    copy_tree(store_root("5.3.3-multipath"), several)
     with (several / "disk2" / "commitlog" / "00000000000000196608").open("r+b") as file:
         file.seek(30_000)
         file.write(b"torn" * 1000 + bytes(65536 - 34_000))
-    shutil.copytree(several, one)
+    copy_tree(several, one)
     for path in (one / "disk2" / "commitlog").iterdir():
         path.rename(one / "commitlog" / path.name)
     (one / "disk2" / "commitlog").rmdir()
@@ -208,7 +208,7 @@ def test_a_root_with_part_of_its_log_says_where_the_rest_lies() -> None:
 
 def test_a_file_that_is_really_missing_is_told_by_every_door(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-multipath"), root)
+    copy_tree(store_root("5.3.3-multipath"), root)
     (root / "disk2" / "commitlog" / "00000000000000196608").unlink()
     lost = [
         line

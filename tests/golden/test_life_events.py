@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from pipelines.recordings.topic_log import LifeLines
 from recovery.lives.config_states import Happening
 from recovery.lives.story import LifeEvent
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
 from tests.support.recorded import offset_record
@@ -150,7 +150,7 @@ def test_kept_copies_tell_changes_that_no_line_does(name: str, tmp_path: Path) -
 def test_a_deletion_that_the_files_contradict_is_not_certain(name: str, tmp_path: Path) -> None:
     """topics.json of another time: it is older than the messages before the deletion, which would have changed it."""
     case, root = incident(name), tmp_path / "store"
-    shutil.copytree(case.root, root)
+    copy_tree(case.root, root)
     for file in ("topics.json", "topics.json.bak"):
         path = root / "config" / file
         stored = json.loads(path.read_text("utf-8"))

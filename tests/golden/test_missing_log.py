@@ -4,12 +4,12 @@ nothing."""
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
 
 LOGS = ["5.3.3-clean", *store_names("multipath")]
@@ -18,7 +18,7 @@ LOGS = ["5.3.3-clean", *store_names("multipath")]
 @pytest.mark.parametrize("name", LOGS)
 def test_bytes_that_no_file_has_are_told_with_the_units_that_lead_there(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     setting = {key: value.replace(str(store_root(name)), str(root)) for key, value in log_setting(name).items()}
     size = int(truth(name, "store_state.json")["settings"]["mappedFileSizeCommitLog"])
     arguments = [f"--config={key}={value}" for key, value in {**setting, "mappedFileSizeCommitLog": size}.items()]

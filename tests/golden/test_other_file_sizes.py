@@ -4,13 +4,13 @@ hold; others do not start. MappedFileQueue#load @4.2.0, 4.4.0, 4.5.1, #doLoad @4
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root, truth, truth_lines
 
 OTHER = 1 << 20
@@ -70,7 +70,7 @@ def test_the_former_name_of_a_file_size_is_told_its_name_of_today() -> None:
 def test_a_queue_without_a_file_that_has_a_number_is_no_fault(tmp_path: Path) -> None:
     """A repair of a start that fails looks at every queue, also at one with strangers alone."""
     root = tmp_path / "store"
-    shutil.copytree(store_root(NAMES[-1]), root)
+    copy_tree(store_root(NAMES[-1]), root)
     queue = next(path for path in sorted((root / "consumequeue").rglob("*")) if path.is_file())
     queue.rename(queue.with_name("stranger"))
 

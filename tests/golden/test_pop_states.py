@@ -20,6 +20,7 @@ from parsers.store.store import open_store
 from parsers.values.java import LONG_MAX
 from tests.support.build_store import FIRST_MS, StoreBuilder, write_json
 from tests.support.cli import Called, call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, unpacked
 
 VERSIONS = ("5.3.3", "5.4.0", "5.5.0")
@@ -70,7 +71,7 @@ def store(tmp_path: Path) -> Path:
     root = builder.finish()
     for name in ("kvStore", "config/consumerOrderInfo.json"):
         place = states("5.5.0") / name
-        (shutil.copytree if place.is_dir() else shutil.copy)(place, root / name)
+        (copy_tree if place.is_dir() else shutil.copy)(place, root / name)
     return root
 
 

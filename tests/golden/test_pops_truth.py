@@ -6,7 +6,6 @@ Whether a message was delivered again is judged by a plain look at the messages 
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from parsers.layouts.fastjson import as_map, parse
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
 
 POPPED = store_names("pop")
@@ -120,7 +120,7 @@ def test_the_revive_log_waits_for_what_is_in_flight(name: str) -> None:
 @pytest.mark.parametrize("name", POPPED)
 def test_without_the_revive_services_offset_a_start_revives_once_more(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     for file in (root / "config").glob("consumerOffset.json*"):
         table = as_map(parse(file.read_bytes()))
         as_map(table["offsetTable"]).pop(f"{REVIVE}@CID_RMQ_SYS_REVIVE_GROUP", None)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +17,7 @@ import pytest
 
 from tests.golden.test_episodes import recorded
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, GOLDEN, move_once, run_folder, unpacked
 from tests.support.incidents import incident
 from tests.support.static_topics import static_store
@@ -53,7 +53,7 @@ def without_middle_log(name: str) -> Words:
     if not folder.is_dir():
         with TemporaryDirectory(dir=run_folder()) as scratch:
             whole = Path(scratch) / "whole"
-            shutil.copytree(incident(name).root, whole)
+            copy_tree(incident(name).root, whole)
             sorted((whole / "commitlog").iterdir())[2].unlink()
             move_once(whole, folder)
     return {"STORE": folder}

@@ -20,6 +20,7 @@ from parsers.rocksdb.message_records import read_message_records
 from parsers.store.store import open_store
 from recovery.knowledge.inference import infer
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, unpacked
 
 VERSIONS = ("5.4.0", "5.5.0")
@@ -100,7 +101,7 @@ def test_each_transaction_ends_as_its_producer_ended_it(version: str) -> None:
 
 def test_of_halves_without_their_database_nothing_is_known(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store("5.5.0"), root)
+    copy_tree(store("5.5.0"), root)
     shutil.rmtree(root / "rocksdbstore")
     states = Counter(row["state"] for row in rows_of("transactions", root, "--messages"))
     assert states == {"committed": 10, "rolled_back": 10, "unknown": 10}
@@ -166,7 +167,7 @@ def test_starts_with_a_database_that_is_behind_are_foretold(version: str, tmp_pa
     """Every copy lacks one queue: which of its messages come back hangs on where the start begins."""
     for case in json.loads((PLACE / version / "starts.json").read_bytes()):
         root = tmp_path / case["name"]
-        shutil.copytree(store(version), root)
+        copy_tree(store(version), root)
         prepare(root, case["steps"])
         settings = {"transRocksDBEnable": "false", "indexRocksDBEnable": str("off" not in case["steps"]).lower()}
         config = [part for name, value in settings.items() for part in ("--config", f"{name}={value}")]
@@ -210,7 +211,7 @@ def prepare(root: Path, steps: list[str]) -> None:
 
 def test_a_start_by_a_database_that_cannot_be_read_is_not_foretold(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store("5.5.0"), root)
+    copy_tree(store("5.5.0"), root)
     (root / "rocksdbstore" / "CURRENT").write_text("nothing")
     called = call("forecast", root, "--version", "5.5.0", "--config", "indexRocksDBEnable=true", "--format", "json")
     assert "rocksdbstore/, which cannot be read" in called.out.decode() + called.err
@@ -218,7 +219,7 @@ def test_a_start_by_a_database_that_cannot_be_read_is_not_foretold(tmp_path: Pat
 
 def test_a_database_that_cannot_be_read_is_told_where_settings_are_taken_from_the_files(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store("5.5.0"), root)
+    copy_tree(store("5.5.0"), root)
     shown = {fact.what: fact for fact in infer(open_store(root)).facts}
     assert shown["indexRocksDBEnable"].certain
     (root / "rocksdbstore" / "CURRENT").write_text("nothing")
@@ -235,7 +236,7 @@ def test_what_is_no_row_is_damage(tmp_path: Path) -> None:
     from rocksdict import Options, Rdict
 
     root = tmp_path / "store"
-    shutil.copytree(store("5.5.0"), root)
+    copy_tree(store("5.5.0"), root)
     with_more = Rdict(str(root / "rocksdbstore"), Options(raw_mode=True))
     with_more[b"@T@K@"] = b""
     with_more.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -15,6 +14,7 @@ from recovery.forecast.queue_rows import queue_rows
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN
 from tests.support.stores import STORES, store_names, store_root, truth
 
@@ -52,7 +52,7 @@ def assert_as_started(told: Forecast, real: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("name", "case"), OLD_STARTS)
 def test_a_start_of_an_old_broker_is_foretold(name: str, case: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     (root / "lock").unlink(missing_ok=True)
     damage(root, case)
     real = json.loads((STORES / name / "truth" / "starts" / f"{case}.json").read_bytes())

@@ -20,6 +20,7 @@ from pipelines.lake.configuration.sources import BrokerSource
 from recovery.verify.checks.tiered import check_tiered
 from tests.support.build_store import overwrite
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpacked
 
 VERSIONS = ("5.3.1", "5.3.3", "5.5.0")
@@ -35,7 +36,7 @@ def made(version: str) -> Path:
 def broker(tmp_path: Path) -> Path:
     """A copy of a store and its segments that may be damaged."""
     for part in ("store", "segments"):
-        shutil.copytree(made("5.3.3") / part, tmp_path / part)
+        copy_tree(made("5.3.3") / part, tmp_path / part)
     return tmp_path
 
 

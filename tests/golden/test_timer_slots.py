@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from parsers.timer.check import read_timercheck
 from parsers.timer.wheel import TIMER_SLOT, read_wheel
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import since, store_names, store_root
 
@@ -27,7 +27,7 @@ def slot_findings(root: Path) -> list[Finding]:
 @pytest.fixture(params=NAMES)
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     copy = tmp_path / "store"
-    shutil.copytree(store_root(request.param), copy)
+    copy_tree(store_root(request.param), copy)
     return copy
 
 

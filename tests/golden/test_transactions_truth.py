@@ -6,7 +6,6 @@ read out of every store.
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.stores import log_setting, store_names, store_root, truth_lines
 
@@ -129,7 +129,7 @@ def test_an_op_message_that_lists_a_half_decides_it(name: str) -> None:
 @pytest.mark.parametrize("text", [None, "{"])
 def test_without_stored_offsets_nobody_knows_what_is_pending(tmp_path: Path, text: str | None) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-clean"), root)
+    copy_tree(store_root("5.3.3-clean"), root)
     for file in (root / "config").glob("*onsumerOffset.json*"):
         file.unlink()
         if text is not None:

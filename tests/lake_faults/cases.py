@@ -19,6 +19,7 @@ from tests.lake_faults.processes import ended, forked, ingest, killed_after
 from tests.lake_faults.stream import BATCHES
 from tests.lake_faults.strikes import REFUSALS, STEPS, Strike
 from tests.lake_faults.world import BROKERS, World, content
+from tests.support.copies import copy_tree
 
 WELL = (0, 1)
 """Exit codes of an ingest that read everything: without findings, and with."""
@@ -62,7 +63,7 @@ class Judge:
         lake = self.lake("struck")
         shutil.rmtree(lake, ignore_errors=True)
         if self.draw.random() < 0.5:
-            shutil.copytree(self.lake("early"), lake)
+            copy_tree(self.lake("early"), lake)
         return lake
 
     def told(self, lake: Path) -> str:

@@ -13,6 +13,7 @@ from parsers.commitlog.record.message import decode_message
 from pipelines.demo import BUNDLE
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 
 BROKERS = ("a", "b")
@@ -44,10 +45,10 @@ class World:
         (folder / "lakes").mkdir()
         for broker in BROKERS:
             for name in KEPT:
-                shutil.copytree(demo / name, world.store(broker) / name)
+                copy_tree(demo / name, world.store(broker) / name)
         shutil.copy2(demo / LAST, folder / "whole")
         logs = Path(__file__).resolve().parents[1] / "golden/rebalance/sessions/e-550-same-clientid/logs"
-        shutil.copytree(logs, folder / "logs")
+        copy_tree(logs, folder / "logs")
         shutil.rmtree(folder / "demo")
         world.move_to("early")
         return world

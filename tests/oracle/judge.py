@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from recovery.rules.versions import BrokerVersion
 from tests.oracle.answers import Differences, judge_answers, judge_queues
 from tests.oracle.base import Base
 from tests.oracle.damage import Damage
+from tests.support.copies import copy_tree
 from tests.support.java_lab import recover_all
 from tests.support.log_folders import SETTINGS
 from tests.support.opened import opened
@@ -63,7 +63,7 @@ def judge_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> Iterator
         for root, name in started.items():
             with cases.built(cases.case(name)) as built:
                 cases.case(name)["abortPresent"] = (built / "abort").exists()
-                shutil.copytree(built, root)
+                copy_tree(built, root)
         seed = str(base.plan.seed)
         settings = {root: {**cases.case(name)["configOverrides"], "lab.ask": seed} for root, name in started.items()}
         truths = recover_all(settings, base.plan.version)

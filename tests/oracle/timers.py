@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.oracle.base import Base, Exit, Plan
 from tests.oracle.damage import Damage
 from tests.oracle.edits import Edit, create, delete, write, zero
 from tests.oracle.judge import FreshCases, Judged, case_of
+from tests.support.copies import copy_tree
 from tests.support.java_lab import recover_all, run_lab
 from tests.support.opened import opened
 from tests.support.recovery_cases import Case
@@ -79,7 +79,7 @@ def judge_timer_damages(base: Base, damages: Sequence[tuple[str, Damage]]) -> It
         started = {Path(folder) / name: name for name in cases.names()}
         for root, name in started.items():
             with cases.built(cases.case(name)) as built:
-                shutil.copytree(built, root)
+                copy_tree(built, root)
         settings = {root: {**cases.case(name)["configOverrides"], "lab.timers": "1"} for root, name in started.items()}
         truths = recover_all(settings, base.plan.version)
     told = {name: truths.get(root) for root, name in started.items()}

@@ -3,7 +3,6 @@ and into however many runs or parts it falls."""
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +20,7 @@ from recovery.verify.settle.log_pass import Outlines
 from recovery.verify.settle.outline import Part, join
 from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, shop
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 
 flips = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), max_size=6)
@@ -43,7 +43,7 @@ def rebuilt(root: Path, to: Path, *, threads: int, most: int) -> tuple[dict[str,
 
 def flipped(whole: Path, root: Path, flips: list[tuple[float, int]]) -> Path:
     """A copy of a store with bits of its log flipped."""
-    shutil.copytree(whole, root)
+    copy_tree(whole, root)
     logs = sorted((root / "commitlog").iterdir())
     for where, mask in flips:
         path = logs[int(where * len(logs))]

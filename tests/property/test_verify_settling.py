@@ -5,7 +5,6 @@ Stores are damaged anywhere, and their logs are cut into parts anywhere.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,6 +18,7 @@ from recovery.verify.first_pass import files_of, first_pass
 from recovery.verify.settle.outline import Part
 from recovery.verify.verify import Verification, judged, verify
 from tests.support.build_store import SETTINGS, VERSION, shop
+from tests.support.copies import copy_tree
 
 Edit = tuple[int, str, float, int]
 """Which file, what is done to it, where (of what is written), how much."""
@@ -93,7 +93,7 @@ def test_damaged_stores_have_the_findings_that_all_rules_over_everything_have(
 ) -> None:
     with TemporaryDirectory() as folder:
         root = Path(folder) / "store"
-        shutil.copytree(whole, root)
+        copy_tree(whole, root)
         for edit in edits:
             damage(root, edit)
         if abort:

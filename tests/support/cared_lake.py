@@ -15,6 +15,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import FILE_TABLES, TABLES
 from pipelines.spark import session
 from tests.support.cli import Called, call
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
@@ -37,7 +38,7 @@ def make(folder: Path) -> Path:
     """A folder with a configuration, a store without config/, and the lake made from it."""
     store = unpack_store(BUNDLE, folder / "demo")
     for name in ("commitlog", "index", "consumequeue/OrderTopic0"):
-        shutil.copytree(store / name, folder / "store" / name)
+        copy_tree(store / name, folder / "store" / name)
     shutil.rmtree(folder / "demo")
     (folder / "rocketlens.toml").write_text(CONFIG)
     with pytest.MonkeyPatch.context() as patched:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.notebook.bundles import extract_all
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, move_once, run_folder
 
 Case = dict[str, Any]
@@ -76,7 +77,7 @@ class CaseSet:
         base = self.base(case["base"])
         with tempfile.TemporaryDirectory(prefix="case-", dir=self.unpacked) as folder:
             root = Path(folder) / "store"
-            shutil.copytree(base, root)
+            copy_tree(base, root)
             for edit in case["edits"]:
                 EDITS[edit["op"]](root / edit["path"], edit, root)
             yield root

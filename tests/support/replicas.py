@@ -12,6 +12,7 @@ import numpy.typing as npt
 from recovery.compare.comparison import Comparison, compare
 from recovery.compare.replica import Replica
 from recovery.knowledge.knowledge import knowledge_of, open_known
+from tests.support.copies import copy_tree
 from tests.support.stores import group_root, members, truth_lines
 
 Bytes = npt.NDArray[np.uint8]
@@ -35,7 +36,7 @@ def group(name: str) -> dict[str, Path]:
 
 def copy_of(root: Path, to: Path) -> Path:
     """A store of its own with the same log, queues and configuration."""
-    shutil.copytree(root, to, ignore=LARGE)
+    copy_tree(root, to, ignore=LARGE)
     return to
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, move_once, run_folder
 from tests.support.stores import store_root
 
@@ -17,7 +18,7 @@ def static_store(version: str) -> Path:
     folder = run_folder() / f"static-{version}"
     if not folder.is_dir():
         made = run_folder() / f"static-{version}-made"
-        shutil.copytree(store_root("5.3.3-clean"), made, dirs_exist_ok=True)
+        copy_tree(store_root("5.3.3-clean"), made, into_existing=True)
         shutil.copy(STATIC_TOPICS / version / "topicQueueMapping.json", made / "config")
         move_once(made, folder)
     return folder

@@ -9,6 +9,7 @@ from parsers.timer.check import TIMER_CHECK
 from recovery.verify.findings.finding import Finding, Place
 from recovery.verify.verify import Verification, verify
 from tests.support.build_store import overwrite
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import store_root
 
@@ -24,7 +25,7 @@ ROW = 7
 def timer_store(folder: Path) -> Path:
     """A copy, in a new folder `store` below this one, of a store whose broker set timers."""
     copy = folder / "store"
-    shutil.copytree(store_root(NAME), copy, ignore=shutil.ignore_patterns("timerlog"))
+    copy_tree(store_root(NAME), copy, ignore=shutil.ignore_patterns("timerlog"))
     (copy / "timerlog").mkdir()
     with (store_root(NAME) / LOG).open("rb") as log:
         (copy / LOG).write_bytes(log.read(LOG_BYTES))

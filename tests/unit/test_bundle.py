@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT
 from tools.bundle import BundleError, bundle, describe, main, pins_of, this_machine
 
@@ -67,7 +68,7 @@ def test_it_installs_without_a_network(made: Path, tmp_path: Path) -> None:
 
 def test_what_did_not_come_whole_is_not_installed(made: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    shutil.copytree(made, copy)
+    copy_tree(made, copy)
     wheel = next(copy.glob("wheels/rocketlens-*"))
     wheel.write_bytes(wheel.read_bytes() + b"x")
     done = install(copy, tmp_path / "to")
@@ -89,7 +90,7 @@ def test_another_interpreter_is_refused(made: Path, tmp_path: Path) -> None:
 
 def test_pip_checks_the_hashes_itself(made: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    shutil.copytree(made, copy)
+    copy_tree(made, copy)
     (copy / "requirements.txt").write_text("rocketlens==0.1.0 --hash=sha256:" + "0" * 64 + "\n")
     lines = (copy / "SHA256SUMS").read_text().splitlines(True)
     (copy / "SHA256SUMS").write_text("".join(line for line in lines if "requirements" not in line))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -17,6 +16,7 @@ from pipelines.lake.delta.errors import CatalogueUnwritten
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.evidence import state
 
 TABLE = "checkpoints"
@@ -50,7 +50,7 @@ def test_a_catalogue_is_published_again_when_only_questions_change(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions = tmp_path / "questions"
-    shutil.copytree(catalog.QUESTIONS, questions)
+    copy_tree(catalog.QUESTIONS, questions)
     monkeypatch.setattr(catalog, "QUESTIONS", questions)
     lake = Lake(config / "la'ke")
     first = publish(lake).stat().st_ino

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import rocketlens as rl
 from pipelines.cli.frame.call.opening import process_using
 from rocketlens.errors import RocketlensError
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root
 
 HOLD_LOCK = """
@@ -29,7 +29,7 @@ sys.stdin.read()
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-propcrc"), root)
+    copy_tree(store_root("5.3.3-propcrc"), root)
     return root
 
 

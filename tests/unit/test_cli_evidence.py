@@ -14,6 +14,7 @@ from parsers.checkpoints.epochs import Epoch, encode_epochs
 from pipelines.cli.docs import leaves
 from rocketlens import bundle, bundled_store
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
 from tests.support.stores import store_root
 
@@ -84,13 +85,13 @@ THROUGH_SPARK = {"demo", "ingest"}
 @pytest.fixture(scope="module", params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("evidence") / "store"
-    shutil.copytree(store_root(request.param), root)
+    copy_tree(store_root(request.param), root)
     (root / "epochFileCheckpoint").write_bytes(encode_epochs([Epoch(1, 0)]))
     others = root.with_name("orders"), root.with_name("kept")
     for source, copy in zip(
         (bundled_store("orders-cluster"), bundle("orders-cluster") / "offsets"), others, strict=True
     ):
-        shutil.copytree(source, copy)
+        copy_tree(source, copy)
     for place in (root, *others):
         close(place)
     yield root
@@ -123,7 +124,7 @@ IN_DATABASES = ("queues", "offset-at", "lag", "verify", "who", "dump consumequeu
 @pytest.mark.parametrize("name", IN_DATABASES)
 def test_databases_are_left_as_they_were(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, temporary = tmp_path / "store", tmp_path / "temporary"
-    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    copy_tree(store_root("5.5.0-rocksdb"), root)
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     close(root)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root
 
 
 def test_files_that_are_not_understood_are_named_by_reason(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-propcrc"), root)
+    copy_tree(store_root("5.3.3-propcrc"), root)
     for name in ("transrocksdb/CURRENT", "transrocksdb/000004.log", "notes.txt", "alone.tmp/00"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(b"x")

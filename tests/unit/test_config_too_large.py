@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from parsers.layouts.fastjson import MAX_BYTES
 from parsers.store.store import open_store
 from recovery.forecast.forecast import forecast
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.files import Seen
 from tests.support.opened import opened
 from tests.support.stores import store_root
@@ -25,7 +25,7 @@ NAME = "consumerOffset.json"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A store whose saved offsets are a file of a byte more than is decoded, all of it a hole but the first."""
-    copied = shutil.copytree(store_root("5.3.3-clean"), tmp_path / "store")
+    copied = copy_tree(store_root("5.3.3-clean"), tmp_path / "store")
     with open(copied / "config" / NAME, "wb") as file:
         file.write(b"{")
         file.truncate(MAX_BYTES + 1)

@@ -10,7 +10,6 @@ import gzip
 import json
 import logging
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -37,6 +36,7 @@ from pipelines.defs.runs.schedules import config_snapshot_schedule
 from pipelines.defs.runs.sensors import store_files_sensor
 from pipelines.demo import BUNDLE
 from pipelines.lake.lake import Lake
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
@@ -63,8 +63,8 @@ class GrowingStore:
     @classmethod
     def make(cls, demo: Path, root: Path) -> GrowingStore:
         (root / "commitlog").mkdir(parents=True)
-        shutil.copytree(demo / QUEUE, root / QUEUE)
-        shutil.copytree(demo / "config", root / "config")
+        copy_tree(demo / QUEUE, root / QUEUE)
+        copy_tree(demo / "config", root / "config")
         return cls(root, (demo / LOG_FILE).read_bytes())
 
     def grow(self, messages: int) -> None:

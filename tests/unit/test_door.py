@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
 from rocketlens.docs import ANSWERS, DOORS, page, questions
 from tests.support.cli import call, rows_of
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpack_store
 from tests.support.incidents import incident
 from tests.support.light import run_light
@@ -194,7 +194,7 @@ def test_every_question_has_a_sentence() -> None:
 def test_the_logs_of_the_broker_reach_every_question(tmp_path: Path) -> None:
     case = incident("4.9.7-topic-deleted")
     root = tmp_path / "store"
-    shutil.copytree(case.root, root)
+    copy_tree(case.root, root)
     for file in (root / "config").glob("topics.json*"):
         file.unlink()
     alone, told = rl.store(root, "4.9.7"), rl.store(root, "4.9.7", logs=[case.logs])

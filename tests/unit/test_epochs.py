@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from parsers.checkpoints.epochs import Epoch, decode_epochs, load_epochs, read_e
 from parsers.damage.errors import StoreFormatError
 from parsers.explain.explain import explain_file
 from recovery.forecast.forecast import forecast
+from tests.support.copies import copy_tree
 from tests.support.files import Seen, put
 from tests.support.opened import opened
 from tests.support.stores import group_root
@@ -88,7 +88,7 @@ def test_the_backup_does_not_count_where_java_meets_a_number_that_is_none(tmp_pa
 def test_a_broker_in_controller_mode_does_not_start_where_a_number_is_none(
     tmp_path: Path, mode: str, starts: bool
 ) -> None:
-    root = shutil.copytree(group_root("5.3.3-autoswitch", "1"), tmp_path / "store")
+    root = copy_tree(group_root("5.3.3-autoswitch", "1"), tmp_path / "store")
     said = {"enableControllerMode": mode}
     assert forecast(*opened(root, "5.3.3", config=said)).outcome.starts
     (root / "epochFileCheckpoint").write_bytes(b"")

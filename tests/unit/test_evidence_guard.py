@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from parsers.evidence.guard import EvidenceGuard, NewFile, WouldTouchEvidence
 from pipelines.lake.configuration.sources import read_sources
 from pipelines.lake.lake import lake_to_write
 from tests.support.cli import call, small_store
+from tests.support.copies import copy_tree
 from tests.support.evidence import state
 from tests.support.stores import store_root
 
@@ -171,7 +171,7 @@ def test_a_lake_lies_beside_the_evidence(lake: str, place: Path) -> None:
     (place / "elsewhere/link").symlink_to(place / "store")
     (place / "logs").mkdir()
     (place / "around/tables").mkdir(parents=True)
-    shutil.copytree(place / "store/consumequeue", place / "around/tables/inner/consumequeue")
+    copy_tree(place / "store/consumequeue", place / "around/tables/inner/consumequeue")
     config = place / "rocketlens.toml"
     stores = [place / "store", place / "around/tables/inner"]
     brokers = "".join(f"[[broker]]\nname = 'b{n}'\nstore = {json.dumps(str(s))}\n" for n, s in enumerate(stores))
@@ -243,7 +243,7 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
 
 def test_temporary_files_are_not_made_in_a_store(temporary: Callable[[Path], None], tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    copy_tree(store_root("5.5.0-rocksdb"), root)
     before = state(root)
     for folder in (root, root / "consumequeue"):
         temporary(folder)

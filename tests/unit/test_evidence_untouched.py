@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from parsers.store.store import Store, open_store
 from parsers.timer.check import read_timercheck
 from parsers.timer.log import read_timerlog
 from parsers.timer.wheel import read_wheel
+from tests.support.copies import copy_tree
 from tests.support.evidence import close, listen, opened_for_writing, state, unlock
 from tests.support.stores import store_names, store_root
 
@@ -53,7 +53,7 @@ def read_everything(store: Store) -> int:
 @pytest.mark.parametrize("name", store_names())
 def test_a_store_is_left_as_it_was(name: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(store_root(name), root)
+    copy_tree(store_root(name), root)
     close(root)
     before = state(root)
     with listen() as files:

@@ -9,6 +9,7 @@ import pytest
 
 from recovery.broker.store_folder import Entry
 from recovery.forecast.forecast import forecast
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident
 from tests.support.opened import opened
 
@@ -25,7 +26,7 @@ def test_no_number_is_made_of_a_name_that_java_cannot_parse(name: str) -> None:
 @pytest.mark.parametrize("name", NO_NUMBERS[:2])
 def test_a_file_of_such_a_name_stops_the_start_and_nothing_else(name: str, folder: str, tmp_path: Path) -> None:
     root = tmp_path / "store"
-    shutil.copytree(incident("5.3.3-index-lost").root, root)
+    copy_tree(incident("5.3.3-index-lost").root, root)
     place = root / folder
     shutil.copy(sorted(place.iterdir())[0], place / name)
     played = forecast(*opened(root, "5.3.3"))

@@ -20,6 +20,7 @@ from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import write_json
+from tests.support.copies import copy_tree
 from tests.support.recovery_cases import database_cases
 from tests.support.stores import store_root, truth_lines
 
@@ -40,7 +41,7 @@ def told(root: Path, version: str | None = None, settings: dict[str, str] | None
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    copy_tree(store_root("5.5.0-rocksdb"), root)
     return root
 
 
@@ -141,7 +142,7 @@ def test_accelerated_recovery_of_a_database_is_not_foretold_before_5_5_1(copy: P
 
 
 def test_queue_files_beside_a_database_leave_the_start_open_until_storetype_is_said(copy: Path) -> None:
-    shutil.copytree(store_root("5.3.3-clean") / "consumequeue", copy / "consumequeue", dirs_exist_ok=True)
+    copy_tree(store_root("5.3.3-clean") / "consumequeue", copy / "consumequeue", into_existing=True)
     assert_open(told(copy, "5.5.1"), "in files or in the database")
     assert told(copy, "5.5.1", {"storeType": "defaultRocksDB"})["load"]["ok"] is not None
     assert told(copy, "5.5.1", {"storeType": "default"})["load"]["ok"] is not None
@@ -149,7 +150,7 @@ def test_queue_files_beside_a_database_leave_the_start_open_until_storetype_is_s
 
 def test_tables_in_one_database_of_5_4_0_are_not_foretold(copy: Path) -> None:
     assert_open(told(copy, "5.4.0", {"useSingleRocksDBForAllConfigs": "true"}), "which topics, groups and offsets")
-    shutil.copytree(copy / "config" / "topics", copy / "config" / "metadata")
+    copy_tree(copy / "config" / "topics", copy / "config" / "metadata")
     assert_open(told(copy, "5.5.1"), "which topics, groups and offsets")
 
 
@@ -311,7 +312,7 @@ def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
     apart = {**case["configOverrides"], "useSeparateStorePathForRocksdbCQ": "true"}
     with CASES.built(case) as root:
         there = told(root, "5.4.0", apart)
-        shutil.copytree(root / "consumequeue", root / "consumequeue_rocksdb")
+        copy_tree(root / "consumequeue", root / "consumequeue_rocksdb")
         for path in (root / "consumequeue").iterdir():
             if path.is_file():
                 path.unlink()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.recovery_cases import database_cases, golden_cases
 from tests.support.stores import store_root
@@ -59,8 +59,8 @@ def test_a_rebuild_of_queues_in_a_database_says_what_its_files_are_for(tmp_path:
 
 def test_units_of_queues_that_are_not_read_lead_to_missing_bytes_too(tmp_path: Path) -> None:
     """A number of units that leaves out queues would be too small."""
-    root = Path(shutil.copytree(store_root("5.3.3-clean"), tmp_path / "store"))
-    shutil.copytree(store_root("5.3.3-batchcq") / "batchconsumequeue", root / "batchconsumequeue")
+    root = copy_tree(store_root("5.3.3-clean"), tmp_path / "store")
+    copy_tree(store_root("5.3.3-batchcq") / "batchconsumequeue", root / "batchconsumequeue")
     sorted((root / "commitlog").iterdir())[1].unlink()
     answer = forecast(*opened(root, "5.3.3", SMALL))
     assert [each.queue_units for each in answer.missing] == [None]
@@ -83,7 +83,7 @@ def test_units_of_a_database_that_cannot_be_read_are_not_counted() -> None:
 
 
 def test_missing_bytes_of_a_log_that_does_not_load_are_not_known(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(store_root("5.3.3-clean"), tmp_path / "store"))
+    root = copy_tree(store_root("5.3.3-clean"), tmp_path / "store")
     sorted((root / "commitlog").iterdir())[1].unlink()
     (root / "checkpoint").unlink()
     (root / "checkpoint").mkdir()

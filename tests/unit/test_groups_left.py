@@ -17,6 +17,7 @@ from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_in
 from recovery.lives.group_life import QUIET_MS, GroupLeft, Seen, judge_group
 from tests.support.build_store import FIRST_MS, StoreBuilder, overwrite, write_json
+from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.opened import opened
 from tests.support.recorded import offset_record
@@ -106,7 +107,7 @@ def test_a_settled_checkpoint_leaves_other_groups_alone(builder: StoreBuilder) -
 
 def test_what_the_consumer_records_hold_is_a_loss(builder: StoreBuilder) -> None:
     root = finish(builder, {"T@G": {"0": 4}}, "T")
-    shutil.copytree(unpacked(GOLDEN / "pop" / "5.5.0" / "store.tar.gz") / "store" / "kvStore", root / "kvStore")
+    copy_tree(unpacked(GOLDEN / "pop" / "5.5.0" / "store.tar.gz") / "store" / "kvStore", root / "kvStore")
     rows = [row for row in told(root).values() if "popped messages" in row["advice"]]
     assert rows
     assert {row["loses_nothing"] for row in rows} == {False}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.store_paths import why_no_epochs
 from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import SETTINGS, StoreBuilder, overwrite, shop, write_json
+from tests.support.copies import copy_tree
 from tests.support.stores import store_root
 
 
@@ -239,7 +239,7 @@ def test_one_record_whose_flags_say_half_message_makes_no_broker_older(tmp_path:
 
 
 def test_a_dledger_node_without_data_files_is_told_as_one(tmp_path: Path) -> None:
-    root = shutil.copytree(store_root("4.9.7-dledger"), tmp_path / "store")
+    root = copy_tree(store_root("4.9.7-dledger"), tmp_path / "store")
     for file in (root / "dledger-n0" / "data").iterdir():
         file.unlink()
     with pytest.raises(NotAStore, match="dledger-n0/data/ has no file"):

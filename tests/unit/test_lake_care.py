@@ -33,6 +33,7 @@ from tests.support.cared_lake import (
     rows,
 )
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.plain_spark import plain_spark
 
 
@@ -45,7 +46,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, and Spark without Java."""
     monkeypatch.setattr(session, "spark_session", plain_spark)
-    return Path(shutil.copytree(ingested, tmp_path / "own"))
+    return copy_tree(ingested, tmp_path / "own")
 
 
 def test_spark_without_java_is_called_as_spark_is() -> None:
@@ -184,7 +185,7 @@ def test_a_table_whose_folder_was_removed_is_made_again(folder: Path, table: str
 
 def test_only_the_broker_that_changed_is_made_again(folder: Path) -> None:
     lake, other = Lake(folder / "lake"), folder / "store2"
-    shutil.copytree(folder / "store", other)
+    copy_tree(folder / "store", other)
     with (folder / "rocketlens.toml").open("a") as config:
         config.write('[[broker]]\nname = "c"\nstore = "store2"\nversion = "5.3.3"\n')
     assert rows("ingest", folder=folder, code=1)

@@ -26,6 +26,7 @@ from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, CONSUMEQUEUE_UNITS, FILE_TABLES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark import transfer
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 from tests.support.small_lake import declared_without
@@ -49,7 +50,7 @@ def part_of(demo_store: Path, folder: Path) -> BrokerSource:
     """The log, one queue, the index and the checkpoint of the demo's store."""
     store = folder / "store"
     for name in ("commitlog", "index", "consumequeue/OrderTopic0"):
-        shutil.copytree(demo_store / name, store / name)
+        copy_tree(demo_store / name, store / name)
     shutil.copy2(demo_store / "checkpoint", store / "checkpoint")
     return BrokerSource("b", store, version="5.3.3")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from tests.support.cared_lake import (
     repair,
     rows,
 )
+from tests.support.copies import copy_tree
 from tests.support.plain_spark import plain_spark
 
 
@@ -43,7 +43,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, and Spark without Java."""
     monkeypatch.setattr(session, "spark_session", plain_spark)
-    return Path(shutil.copytree(ingested, tmp_path / "own"))
+    return copy_tree(ingested, tmp_path / "own")
 
 
 def refuse_to_share(*arguments: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pipelines.lake.delta.parts import files_in, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, STORE_FILES
 from pipelines.lake.tables.table import Table
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
@@ -98,7 +98,7 @@ def test_a_part_that_cannot_be_read_is_named_and_nothing_is_written(
 def test_an_ingest_makes_one_part_of_many_small_files(lake: Lake, tmp_path: Path) -> None:
     demo, store = unpack_store(BUNDLE, tmp_path / "demo"), tmp_path / "store"
     for name in ("commitlog", "consumequeue"):
-        shutil.copytree(demo / name, store / name)
+        copy_tree(demo / name, store / name)
     ingest_store(plain_spark(), lake, BrokerSource("b", store, version="5.3.3"), IngestReport())
     queues = [path for path in (store / "consumequeue").rglob("*") if path.is_file()]
     (part,) = lake.files(UNITS)

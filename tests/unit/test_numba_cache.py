@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.copies import copy_tree
+
 CHECKOUT = Path(__file__).parents[2]
 CALLED = "from parsers.kernels.numba_cache import cached_njit\n@cached_njit()\ndef called():\n    return {value}\n"
 CALLER = """from parsers.kernels.numba_cache import cached_njit
@@ -114,7 +116,7 @@ print(is_blank(np.frombuffer(bytes.fromhex("ffffffff00000008"), np.uint8), 0, 1)
 
 
 def test_an_edited_constant_of_our_own_kernels_is_seen(tmp_path: Path) -> None:
-    room = shutil.copytree(CHECKOUT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
+    room = copy_tree(CHECKOUT / "parsers", tmp_path / "parsers", ignore=shutil.ignore_patterns("__pycache__"))
     assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "True"
     layout = room / "commitlog" / "dledger_headers" / "layout.py"
     layout.write_text(layout.read_text().replace("MAGIC_BLANK = -1", "MAGIC_BLANK = -2"))

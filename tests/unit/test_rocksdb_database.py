@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPI
 from parsers.store.store import Store, open_store
 from parsers.store.store_file import StoreFile
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.evidence import state
 from tests.support.opened import opened
 from tests.support.stores import store_root
@@ -189,7 +189,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def copied(tmp_path: Path, name: str = "5.5.0-rocksdb") -> Path:
-    return Path(shutil.copytree(store_root(name), tmp_path / "store"))
+    return copy_tree(store_root(name), tmp_path / "store")
 
 
 def flip(path: Path, at: int) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from rocksdict import Options, Rdict
 
 from parsers.rocksdb.database import Database
+from tests.support.copies import copy_tree
 
 ROWS = 1000
 
@@ -19,7 +19,7 @@ def killed(tmp_path: Path) -> Path:
     running = Rdict(str(tmp_path / "running"), options=Options(raw_mode=True))
     for number in range(ROWS):
         running[number.to_bytes(4, "big")] = bytes(40)
-    shutil.copytree(tmp_path / "running", tmp_path / "killed")
+    copy_tree(tmp_path / "running", tmp_path / "killed")
     running.close()
     return tmp_path / "killed"
 

@@ -18,6 +18,7 @@ from pipelines.defs.lakehouse import Lakehouse
 from pipelines.defs.runs.ingest_job import ingest_broker
 from pipelines.defs.runs.sensors import store_files_sensor
 from pipelines.demo import BUNDLE
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.plain_spark import plain_spark
 
@@ -46,7 +47,7 @@ def stores(demo_store: Path, tmp_path: Path) -> dict[str, Path]:
     for store in found.values():
         (store / "commitlog").mkdir(parents=True)
         shutil.copy2(demo_store / LAST, store / LAST)
-        shutil.copytree(demo_store / "consumequeue/OrderTopic0/0", store / "consumequeue/OrderTopic0/0")
+        copy_tree(demo_store / "consumequeue/OrderTopic0/0", store / "consumequeue/OrderTopic0/0")
     return found
 
 

@@ -21,6 +21,7 @@ from pipelines.cli.frame.call.run import Run, last_rows
 from pipelines.cli.frame.visible import wrapped
 from pipelines.cli.frame.written.text_table import BYTES_SHOWN, TextTable
 from tests.support.cli import call, rows_of, small_store
+from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpacked
 
 STORE = unpacked(CHECKOUT / "demo" / "5.3.3-clean" / "store.tar.gz") / "store"
@@ -219,8 +220,8 @@ def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
 
 def test_a_topic_that_may_be_there_is_no_wrong_name(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    shutil.copytree(STORE, store, ignore=shutil.ignore_patterns("consumequeue", "timer*"))
-    shutil.copytree(STORE / "consumequeue" / "OrderTopic1", store / "consumequeue" / "OrderTopic1")
+    copy_tree(STORE, store, ignore=shutil.ignore_patterns("consumequeue", "timer*"))
+    copy_tree(STORE / "consumequeue" / "OrderTopic1", store / "consumequeue" / "OrderTopic1")
     asked = ("dump", "consumequeue", store, "--quiet", "--topic")
     listed = call(*asked, "OrderTopic0")
     assert (listed.code, listed.err) == (0, ""), "topics.json has it"

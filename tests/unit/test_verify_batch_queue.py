@@ -11,6 +11,7 @@ import pytest
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.store.store import open_store
 from recovery.verify.verify import Verification, verify
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import store_root
 
@@ -20,7 +21,7 @@ QUEUE = ("Mini2", 0)
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-batchfiles"), root)
+    copy_tree(store_root("5.3.3-batchfiles"), root)
     return root
 
 

@@ -23,6 +23,7 @@ from recovery.verify.compaction_columns import MOST_HOLES, holes_between, judge_
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite
+from tests.support.copies import copy_tree
 from tests.support.kind_damages import LONG
 from tests.support.opened import opened
 from tests.support.stores import store_names, store_root
@@ -36,7 +37,7 @@ NOT_LOOKED_AT = range(BATCH_UNIT.offsets["compact_offset"], BATCH_UNIT.size)
 @pytest.fixture(params=["5.3.3-compaction-before", "5.5.0-compaction-after"])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     copy = tmp_path / "store"
-    shutil.copytree(store_root(request.param), copy, ignore=shutil.ignore_patterns("timerwheel"))
+    copy_tree(store_root(request.param), copy, ignore=shutil.ignore_patterns("timerwheel"))
     return copy
 
 
@@ -110,7 +111,7 @@ def test_without_positions_nothing_is_called_missing(root: Path) -> None:
 def test_a_message_that_was_never_copied(tmp_path: Path) -> None:
     """The last unit and its copy are taken away, and one that follows is left: no pass has come so far."""
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.3.3-compaction-before"), root, ignore=shutil.ignore_patterns("timerwheel"))
+    copy_tree(store_root("5.3.3-compaction-before"), root, ignore=shutil.ignore_patterns("timerwheel"))
     taken, at = _units(root)[5], 5 * BATCH_UNIT.size
     overwrite(root / QUEUE, at, (root / QUEUE).read_bytes()[at + BATCH_UNIT.size : at + 2 * BATCH_UNIT.size])
     overwrite(root / LOG, int(taken["physical_offset"]), bytes(int(taken["msg_size"])))
@@ -170,7 +171,7 @@ def test_a_position_ahead_of_its_queue_is_told(root: Path) -> None:
 
 
 def test_the_positions_of_a_store_without_copies_are_read_too(tmp_path: Path) -> None:
-    root = shutil.copytree(store_root("5.3.3-lmq"), tmp_path / "store")
+    root = copy_tree(store_root("5.3.3-lmq"), tmp_path / "store")
     assert not judged(root)
     (root / "compaction" / COMPACTION_POSITIONS[0]).write_bytes(b"{")
     assert [one.kind for one in judged(root)] == ["compaction_positions_wrong"]

@@ -11,6 +11,7 @@ from parsers.checkpoints.epochs import decode_epochs, encode_epochs
 from recovery.verify.findings.epoch_kinds import EPOCH_KINDS
 from recovery.verify.findings.finding import Finding
 from recovery.verify.verify import verify
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import group_root
 
@@ -19,7 +20,7 @@ FILE, BACKUP = "epochFileCheckpoint", "epochFileCheckpoint.bak"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    return shutil.copytree(group_root("5.3.3-autoswitch", "1"), tmp_path / "store")
+    return copy_tree(group_root("5.3.3-autoswitch", "1"), tmp_path / "store")
 
 
 def found(root: Path) -> list[Finding]:

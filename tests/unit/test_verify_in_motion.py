@@ -19,6 +19,7 @@ from recovery.verify.in_motion import GONE, IN_PROGRESS, UNSETTLED, verify_in_mo
 from recovery.verify.store_ledger import StoreLedger
 from recovery.verify.verify import Verification, verify
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.recovery_cases import golden_cases
 
 CLEAN = "s551-clean"
@@ -27,7 +28,7 @@ Step = Callable[[], object]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(golden_cases().base(CLEAN), tmp_path / "store"))
+    return copy_tree(golden_cases().base(CLEAN), tmp_path / "store")
 
 
 @pytest.fixture

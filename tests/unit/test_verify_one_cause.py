@@ -22,6 +22,7 @@ from recovery.verify.queue_columns import queue_messages
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.verify import verify
 from tests.support.build_store import overwrite, shop
+from tests.support.copies import copy_tree
 from tests.support.kind_damages import INT, log_write, unit_write
 from tests.support.recovery_cases import golden_cases
 from tests.support.stores import store_root
@@ -32,7 +33,7 @@ CLEAN, HALTED = "s551-clean", "s551-halt-sync"
 @pytest.fixture
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A copy of the base store that the test names."""
-    return shutil.copytree(golden_cases().base(request.param), tmp_path / "store")
+    return copy_tree(golden_cases().base(request.param), tmp_path / "store")
 
 
 def findings(root: Path) -> list[Finding]:
@@ -169,7 +170,7 @@ def test_two_log_files_that_were_exchanged_are_one_finding_each(pair: tuple[int,
 @pytest.mark.parametrize("queue_id", [100, 2**31 - 1])
 def test_a_record_of_another_queue_id_makes_no_queue(queue_id: int, tmp_path: Path) -> None:
     """Its unit is in the queue that it was of; nobody has unread messages in the one that it names now."""
-    root = shutil.copytree(store_root("4.5.2-clean"), tmp_path / "store")
+    root = copy_tree(store_root("4.5.2-clean"), tmp_path / "store")
     file = open_store(root).commitlog[-1]
     (batch, *_) = read_commitlog([file], columns=["physical_offset", "topic"])
     rows = zip(batch["physical_offset"].to_pylist(), batch["topic"].to_pylist(), strict=True)

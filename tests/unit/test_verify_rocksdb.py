@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rocksdict import Options, Rdict
 from parsers.rocksdb.layout import DATABASE_UNIT, KEY_LIMIT, KEY_QUEUE, KEY_TOPIC, KEY_UNIT, QUEUE_LIMIT
 from recovery.verify.findings.kinds import KINDS
 from recovery.verify.verify import Verification, verify
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import store_root
 
@@ -68,7 +68,7 @@ def end_at(queue_offset: int) -> Change:
 def verified(tmp_path: Path, change: Change) -> Verification:
     """The golden store after something was written into its database."""
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    copy_tree(store_root("5.5.0-rocksdb"), root)
     folder = str(root / "consumequeue")
     families = {name: Options(raw_mode=True) for name in Rdict.list_cf(folder)}
     database = Rdict(folder, options=Options(raw_mode=True), column_families=families)
@@ -117,7 +117,7 @@ def test_units_behind_the_end_are_normal(tmp_path: Path) -> None:
 def test_a_database_whose_list_of_tables_is_damaged_is_one_finding(tmp_path: Path, damage: str) -> None:
     """Queues whose tables are not listed are not missed."""
     root = tmp_path / "store"
-    shutil.copytree(store_root("5.5.0-rocksdb"), root)
+    copy_tree(store_root("5.5.0-rocksdb"), root)
     (path,) = (root / "consumequeue").glob(f"{damage}*")
     if damage == "MANIFEST":
         os.truncate(path, 193)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import shutil
 import socket
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +17,7 @@ from parsers.store.store import open_store
 from pipelines.cli.frame.visible import visible
 from pipelines.cli.frame.written.output import Csv
 from tests.support.cli import call, small_store
+from tests.support.copies import copy_tree
 
 NASTY = "\x1b[31m\x07\r\x9b\u202e\x7f"
 
@@ -34,7 +34,7 @@ def is_tame(text: str) -> bool:
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_names_of_files_do_not_reach_the_terminal_as_they_are(form: str, store: Path) -> None:
     (store / f"strange{NASTY}").touch()
-    shutil.copytree(store / "consumequeue/Orders", store / f"consumequeue/T{NASTY}")
+    copy_tree(store / "consumequeue/Orders", store / f"consumequeue/T{NASTY}")
     for command in (["queues"], ["verify"], ["dump", "consumequeue"], *([["forecast"]] if form == "table" else [])):
         called = call(*command, store, "--format", form)
         assert is_tame(called.err), command

@@ -28,6 +28,7 @@ from recovery.verify.in_motion import Moment, without_progress
 from recovery.verify.settle.index_again import right_by_now
 from recovery.verify.verify import verify
 from tests.support.build_store import undispatched
+from tests.support.copies import copy_tree
 from tests.support.fixtures import unpack_store
 from tests.support.opened import opened
 from tests.support.plain_spark import plain_spark
@@ -50,7 +51,7 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(demo_store: Path, tmp_path: Path) -> Path:
     """The log, the queues and the index of the demo's store."""
     for name in ("commitlog", "index", "consumequeue"):
-        shutil.copytree(demo_store / name, tmp_path / "store" / name)
+        copy_tree(demo_store / name, tmp_path / "store" / name)
     return tmp_path / "store"
 
 
@@ -151,7 +152,7 @@ def test_tables_of_a_store_that_is_written_to_are_cut_at_one_place_and_whole_aft
 ) -> None:
     lake = Lake(tmp_path / "lake")
     undisturbed = ingested(Lake(tmp_path / "undisturbed"), root)
-    shutil.copytree(root / "consumequeue", tmp_path / "queues")
+    copy_tree(root / "consumequeue", tmp_path / "queues")
     undispatched(root, watermark(open_store(root)).log_end // 2)
     with written_to(root):
         half = ingested(lake, root)
@@ -160,7 +161,7 @@ def test_tables_of_a_store_that_is_written_to_are_cut_at_one_place_and_whole_aft
     assert 0 < len(half["commitlog_messages"]) < len(undisturbed["commitlog_messages"])
     assert [row["reason"] for row in half["commitlog_regions"] if "in progress" in (row["reason"] or "")]
     shutil.rmtree(root / "consumequeue")
-    shutil.copytree(tmp_path / "queues", root / "consumequeue")
+    copy_tree(tmp_path / "queues", root / "consumequeue")
     assert ingested(lake, root) == undisturbed
 
 
@@ -219,13 +220,13 @@ def test_what_leads_behind_the_logs_end_is_read(root: Path, tmp_path: Path) -> N
 
 def test_what_leads_behind_the_logs_end_is_no_work_in_progress(root: Path) -> None:
     end = watermark(open_store(root)).log_end
-    shutil.copytree(root / "consumequeue", root.parent / "queues")
+    copy_tree(root / "consumequeue", root.parent / "queues")
     undispatched(root, end - end // 8)
     place = misled(root)
     store, known = opened(root, "5.3.3")
     since, found = Moment.of(store), verify(store, known)
     shutil.rmtree(root / "consumequeue")
-    shutil.copytree(root.parent / "queues", root / "consumequeue")
+    copy_tree(root.parent / "queues", root / "consumequeue")
     assert misled(root) == place
     now = store.listed_again()
     settled = without_progress(found, now, since, Moment.of(now))
