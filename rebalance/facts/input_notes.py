@@ -47,7 +47,9 @@ class RecordNotes:
         self.zone_unknown = False
 
     def watch(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """Passes the facts on, but for those that say where a log begins and ends."""
+        """Passes the facts on, but for those that say where a log begins and ends, and for records that were not read:
+        the instant of such a record is as little known as the rest of it.
+        """
         name: str | None = None
         last = _File(0, 0)
         for fact in facts:
@@ -55,20 +57,21 @@ class RecordNotes:
             if file_name != name:
                 name = file_name
                 last = self._files.setdefault(name, _File(record, at_ms))
+            if isinstance(fact, UnreadRecord):
+                last.unread += 1
+                last.first_unread = last.first_unread or f"record {record}: {fact.reason}"
+                continue
             if record >= last.record:
-                if at_ms < last.at_ms - THREADS_MS and at_ms:
+                if at_ms < last.at_ms - THREADS_MS:
                     last.jumps += 1
                     last.worst_ms = max(last.worst_ms, last.at_ms - at_ms)
-                last.record, last.at_ms = record, at_ms or last.at_ms
+                last.record, last.at_ms = record, at_ms
             kind = type(fact)
             if kind is LogBegins or kind is LogEnds:
                 self.log_edges.append(fact)
                 continue
             if fact.early_ms and of_unknown_zone(fact):
                 self.zone_unknown = True
-            if isinstance(fact, UnreadRecord):
-                last.unread += 1
-                last.first_unread = last.first_unread or f"record {record}: {fact.reason}"
             yield fact
 
     @property

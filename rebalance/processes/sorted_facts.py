@@ -18,7 +18,6 @@ from rebalance.facts import (
     GroupConfigSeen,
     GroupFact,
     RouteSeen,
-    UnreadRecord,
 )
 from rebalance.facts.log_spans import LogSpans
 from rebalance.model.settings import Settings
@@ -35,7 +34,7 @@ from rebalance.processes.broker_runs import (
 )
 from rebalance.processes.group_record import GroupRecord
 
-_NOT_A_BROKERS = (ClientFact, ConnectionsSeen, GroupConfigSeen, RouteSeen, UnreadRecord)
+_NOT_A_BROKERS = (ClientFact, ConnectionsSeen, GroupConfigSeen, RouteSeen)
 _AT_MS = attrgetter("at_ms")
 
 
