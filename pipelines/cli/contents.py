@@ -61,7 +61,7 @@ MODULES = (
     "shipped",
     "completion",
 )
-"""The files of COMMANDS that register commands, in the order of the list."""
+"""The files of COMMANDS that declare commands, in the order of the list."""
 
 
 class Entry(NamedTuple):
@@ -113,9 +113,11 @@ class Contents(Group):
 
 @cache
 def commands_of(module: str) -> Mapping[str, Any]:
-    """The commands that a file of COMMANDS registers; they hold nothing of a call, so that calls share them."""
+    """The commands that a file of COMMANDS declares; they hold nothing of a call, so that calls share them."""
+    from pipelines.cli.frame.call.command import add_commands
+
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    import_module(f"{COMMANDS}.{module}").register(app)
+    add_commands(app, import_module(f"{COMMANDS}.{module}"))
     return dict(get_group(app).commands)
 
 

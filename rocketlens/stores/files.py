@@ -99,7 +99,7 @@ class Files(Asked):
         >>> store.units(topic="OrderTopic1", queue=2, limit=1)["physical_offset"]
         [0]
         """
-        from pipelines.cli.commands.store.dump.dump import consumequeue
+        from pipelines.cli.commands.store.dump.files import consumequeue
 
         return rows_of(consumequeue, self._broker, limit=limit, source=self.path, topic=topic, queue=queue)
 
@@ -109,7 +109,7 @@ class Files(Asked):
         >>> store.index_entries(limit=2)["physical_offset"]
         [0, 0]
         """
-        from pipelines.cli.commands.store.dump.dump import index
+        from pipelines.cli.commands.store.dump.files import index
 
         return rows_of(index, self._broker, limit=limit, source=self.path)
 

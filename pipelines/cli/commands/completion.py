@@ -21,11 +21,7 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "completion", panel=LAKE, answer=TEXT)(completion)
-
-
+@command("completion", panel=LAKE, answer=TEXT)
 def completion(run: Run, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
     """Print the script that makes a shell complete commands and options; it is to be read by the shell's own start.
 

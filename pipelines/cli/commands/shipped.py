@@ -12,12 +12,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    command(app, "demo", panel=LAKE)(demo)
-    command(app, "docs", panel=LAKE, answer=TEXT)(docs)
-
-
+@command("demo", panel=LAKE)
 def demo(run: Run) -> None:
     """Ingest the bundled store of a real broker through Spark, build every table, and answer in a page.
 
@@ -31,6 +26,7 @@ def demo(run: Run) -> None:
     run.ends_with(main(["--debug"] if run.options.debug else []))
 
 
+@command("docs", panel=LAKE, answer=TEXT)
 def docs(
     run: Run,
     page: Annotated[

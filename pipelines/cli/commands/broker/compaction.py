@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 BRIEF = ("topic", "queue_id", "min_queue_offset", "max_queue_offset", "messages", "next_pass_drops", "reason")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "compaction", panel=BROKER)(compaction)
-
-
+@command("compaction", panel=BROKER)
 def compaction(
     run: Run,
     store: StoreArgument,

@@ -36,11 +36,7 @@ GroupSizeOption = Annotated[
 BRIEF = ("what", "nature", "replica", "topic", "queue_id", "group", "field", "messages", "left_value", "right_value")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "compare", panel=BROKER)(compare)
-
-
+@command("compare", panel=BROKER)
 def compare(
     run: Run,
     stores: StoresArgument,

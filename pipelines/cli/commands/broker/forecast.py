@@ -13,11 +13,7 @@ from pipelines.cli.frame.call.opening import NOTHING_SAID, store_to_start
 from pipelines.cli.frame.call.run import Run
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "forecast", panel=BROKER, answer=DOCUMENT)(forecast)
-
-
+@command("forecast", panel=BROKER, answer=DOCUMENT)
 def forecast(
     run: Run,
     store: StoreArgument,

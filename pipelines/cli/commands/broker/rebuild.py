@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 NAMED_QUEUES = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "rebuild", panel=BROKER, answer=DOCUMENT)(rebuild)
-
-
+@command("rebuild", panel=BROKER, answer=DOCUMENT)
 def rebuild(
     run: Run,
     to: Annotated[

@@ -28,11 +28,7 @@ FILE_BRIEF = ("order", "kind", "topic", "queue_id", "file", "due_at", "reason")
 RISK_BRIEF = ("group", "topic", "queue_id", "unread_messages", "due_at", "deleted_unread", "status")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "retention", panel=BROKER)(retention)
-
-
+@command("retention", panel=BROKER)
 def retention(
     run: Run,
     store: StoreArgument,

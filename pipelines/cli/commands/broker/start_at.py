@@ -14,11 +14,7 @@ from pipelines.cli.frame.errors import WrongUsage
 from recovery.query.group_start import Policy
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "start-at", panel=BROKER)(start_at)
-
-
+@command("start-at", panel=BROKER)
 def start_at(
     run: Run,
     store: StoreArgument,

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 BRIEF = ("topic", "queue_id", "handed_to", "waiting", "equal", "different", "wrong", "not_in_log", "reason")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "tiered", panel=BROKER)(tiered)
-
-
+@command("tiered", panel=BROKER)
 def tiered(
     run: Run,
     store: StoreArgument,

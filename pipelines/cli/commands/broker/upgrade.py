@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from recovery.knowledge.inference import StoreKnowledge
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "upgrade", panel=BROKER)(upgrade)
-
-
+@command("upgrade", panel=BROKER)
 def upgrade(
     run: Run,
     store: StoreArgument,

@@ -25,11 +25,7 @@ NOT_COMPARED = "not compared"
 BRIEF = ("severity", "kind", "place", "begin", "end", "evidence")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "verify", panel=BROKER)(verify)
-
-
+@command("verify", panel=BROKER)
 def verify(
     run: Run,
     store: StoreArgument,

@@ -81,11 +81,7 @@ class SaidSubscription:
             raise WrongUsage(f"backlog: --sql92: brokers of this version refuse it: {wrong}") from wrong
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "backlog", panel=STORE_FILES)(backlog)
-
-
+@command("backlog", panel=STORE_FILES)
 def backlog(
     run: Run,
     store: StoreArgument,

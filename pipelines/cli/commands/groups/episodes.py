@@ -46,11 +46,7 @@ class RowOptions:
     status: Annotated[bool, typer.Option("--status", help="A status word for each queue instead.")] = False
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "episodes", panel=STORE_FILES)(episodes)
-
-
+@command("episodes", panel=STORE_FILES)
 def episodes(
     run: Run,
     store: StoreArgument,

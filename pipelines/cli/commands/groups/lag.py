@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from pipelines.cli.frame.asked.options import (
     STORE_FILES,
     BrokerOptions,
@@ -40,11 +38,7 @@ BRIEF = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "lag", panel=STORE_FILES)(lag)
-
-
+@command("lag", panel=STORE_FILES)
 def lag(
     run: Run,
     store: StoreArgument,

@@ -35,11 +35,7 @@ BRIEF = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "ledger", panel=STORE_FILES)(ledger)
-
-
+@command("ledger", panel=STORE_FILES)
 def ledger(
     run: Run,
     store: StoreArgument,

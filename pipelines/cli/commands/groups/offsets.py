@@ -38,11 +38,7 @@ BRIEF = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "offsets", panel=STORE_FILES)(offsets)
-
-
+@command("offsets", panel=STORE_FILES)
 def offsets(
     run: Run,
     store: Annotated[

@@ -30,11 +30,7 @@ COMPARES_AT_MOST = 0.1
 """The largest share of the time in which files are compared."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "watch", panel=STORE_FILES)(watch)
-
-
+@command("watch", panel=STORE_FILES)
 def watch(
     run: Run,
     store: StoreArgument,

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 KEEP_DAYS = 7
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for name, body in (("check-lake", check_lake), ("vacuum", vacuum)):
-        command(app, name, panel=LAKE)(body)
-
-
+@command("check-lake", panel=LAKE)
 def check_lake(
     run: Run,
     repair: Annotated[
@@ -103,6 +98,7 @@ def _require_lake(lake: Lake) -> None:
         raise Unreadable(f"no lake here yet: {lake.root}")
 
 
+@command("vacuum", panel=LAKE)
 def vacuum(
     run: Run,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List it, remove nothing.")] = False,

@@ -26,11 +26,7 @@ LOOKS_EVERY_S = 0.5
 ENDS_US = (signal.SIGTERM, signal.SIGHUP)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "cluster", panel=LAKE, answer=TEXT)(cluster)
-
-
+@command("cluster", panel=LAKE, answer=TEXT)
 def cluster(
     run: Run,
     workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="How many workers.")] = 2,

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from pipelines.answers.config_draft import DraftedBroker
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "init", panel=LAKE)(init)
-
-
+@command("init", panel=LAKE)
 def init(
     run: Run,
     stores: Annotated[

@@ -31,14 +31,7 @@ WaitOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for name, body in (("ingest", ingest), ("sql", sql), ("tables", tables)):
-        command(app, name, panel=LAKE)(body)
-    for name, window in (("ui", ui), ("lab", lab)):
-        command(app, name, panel=LAKE, answer=NOTHING)(window)
-
-
+@command("ingest", panel=LAKE)
 def ingest(
     run: Run,
     broker: Annotated[
@@ -159,6 +152,7 @@ def _tell_verdicts(run: Run, told: Sequence[BrokerVerdict]) -> None:
     run.findings(sum(verdict.findings or 0 for verdict in told))
 
 
+@command("sql", panel=LAKE)
 def sql(
     run: Run,
     query: Annotated[
@@ -208,6 +202,7 @@ def _with_names_apart(schema: pa.Schema) -> pa.Schema:
     return pa.schema(list(fields.values()))
 
 
+@command("tables", panel=LAKE)
 def tables(run: Run, config_file: ConfigFile = None) -> None:
     """Tables of the lake: rows, Delta version, and what one row is. A table that was never made has neither.
 
@@ -238,6 +233,7 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
     )
 
 
+@command("ui", panel=LAKE, answer=NOTHING)
 def ui(
     run: Run,
     config_file: ConfigFile = None,
@@ -260,6 +256,7 @@ def ui(
     run.ends_with(launch_ui(config, port=port, host=host))
 
 
+@command("lab", panel=LAKE, answer=NOTHING)
 def lab(
     run: Run,
     config_file: ConfigFile = None,

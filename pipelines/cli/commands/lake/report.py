@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from pipelines.report.facts.model import Facts
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "report", panel=LAKE, answer=TEXT)(report)
-
-
+@command("report", panel=LAKE, answer=TEXT)
 def report(
     run: Run,
     store: Annotated[

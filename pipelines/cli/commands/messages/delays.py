@@ -39,11 +39,7 @@ class DelayOptions:
     ] = None
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "delays", panel=STORE_FILES)(delays)
-
-
+@command("delays", panel=STORE_FILES)
 def delays(
     run: Run,
     store: StoreArgument,

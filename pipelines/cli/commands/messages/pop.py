@@ -42,11 +42,7 @@ class PopOptions:
     revive: Annotated[bool, typer.Option("--revive", help="A row for each queue of the revive topic instead.")] = False
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "pop", panel=STORE_FILES)(pop)
-
-
+@command("pop", panel=STORE_FILES)
 def pop(
     run: Run,
     store: StoreArgument,

@@ -37,11 +37,7 @@ COUNTERS = ("unknown",)
 MESSAGES_BRIEF = ("group", "topic", "queue_id", "queue_offset", "state", "failures", "last_failed_at", "reason")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "retries", panel=STORE_FILES)(retries)
-
-
+@command("retries", panel=STORE_FILES)
 def retries(
     run: Run,
     store: StoreArgument,

@@ -18,11 +18,7 @@ COUNTERS = ("problems",)
 MESSAGES_BRIEF = ("at", "trace_type", "group", "message_id", "born_host", "cost_ms", "success", "result", "problem")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "traces", panel=STORE_FILES)(traces)
-
-
+@command("traces", panel=STORE_FILES)
 def traces(
     run: Run,
     store: StoreArgument,

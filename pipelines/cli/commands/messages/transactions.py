@@ -18,11 +18,7 @@ COUNTERS = ("committed_twice", "committed_and_given_up")
 MESSAGES_BRIEF = ("topic", "unique_id", "state", "stored_at", "checks", "committed_at", "reason")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "transactions", panel=STORE_FILES)(transactions)
-
-
+@command("transactions", panel=STORE_FILES)
 def transactions(
     run: Run,
     store: StoreArgument,

@@ -15,11 +15,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "allocate", panel=OWNERSHIP, answer=DOCUMENT)(allocate)
-
-
+@command("allocate", panel=OWNERSHIP, answer=DOCUMENT)
 def allocate(
     run: Run,
     strategy: Annotated[

@@ -37,11 +37,7 @@ class Show(StrEnum):
 NOTES_SAID = 10
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "replay", panel=OWNERSHIP)(replay)
-
-
+@command("replay", panel=OWNERSHIP)
 def replay(
     run: Run,
     source: Annotated[

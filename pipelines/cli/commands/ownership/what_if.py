@@ -55,11 +55,7 @@ class MoreOptions:
 NOTHING_MORE = MoreOptions()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "what-if", panel=OWNERSHIP)(what_if)
-
-
+@command("what-if", panel=OWNERSHIP)
 def what_if(
     run: Run,
     source: Annotated[

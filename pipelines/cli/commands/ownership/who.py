@@ -20,11 +20,7 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "who", panel=OWNERSHIP)(who)
-
-
+@command("who", panel=OWNERSHIP)
 def who(
     run: Run,
     source: Annotated[

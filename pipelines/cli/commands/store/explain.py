@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from parsers.explain.explain import Line
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "explain", panel=STORE_FILES)(explain)
-
-
+@command("explain", panel=STORE_FILES)
 def explain(
     run: Run,
     file: Annotated[

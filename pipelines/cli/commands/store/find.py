@@ -80,11 +80,7 @@ class SearchOptions:
     ] = False
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "find", panel=STORE_FILES)(find)
-
-
+@command("find", panel=STORE_FILES)
 def find(
     run: Run,
     store: StoreArgument,

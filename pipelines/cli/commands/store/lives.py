@@ -40,12 +40,7 @@ BRIEF_GROUPS = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    command(app, "lives", panel=STORE_FILES)(lives)
-    command(app, "groups", panel=STORE_FILES)(groups)
-
-
+@command("lives", panel=STORE_FILES)
 def lives(
     run: Run,
     store: StoreArgument,
@@ -82,6 +77,7 @@ def lives(
     emit_rows_of(run, LIFE_EVENTS, rows, BRIEF_EVENTS)
 
 
+@command("groups", panel=STORE_FILES)
 def groups(
     run: Run,
     store: StoreArgument,

@@ -59,11 +59,7 @@ class InstantOptions:
         return [{"topic": self.topic, "queue_id": queue_id, "at": at_ms} for queue_id in queues]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "offset-at", panel=STORE_FILES)(offset_at)
-
-
+@command("offset-at", panel=STORE_FILES)
 def offset_at(
     run: Run,
     store: StoreArgument,

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import typer
-
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, QueueOptions, StoreArgument
 from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.run import Run
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "queues", panel=STORE_FILES)(queues)
-
-
+@command("queues", panel=STORE_FILES)
 def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerOptions) -> None:
     """Per topic and queue: offsets, messages, files.
 

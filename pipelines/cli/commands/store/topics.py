@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from pipelines.cli.frame.asked.options import STORE_FILES, BrokerOptions, StoreArgument, TopicLogsOption, TopicOption
 from pipelines.cli.frame.call.beside.topic_logs import with_logs
 from pipelines.cli.frame.call.command import command
@@ -17,11 +15,7 @@ if TYPE_CHECKING:
     from recovery.lives.life import TopicLife
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "topics", panel=STORE_FILES)(topics)
-
-
+@command("topics", panel=STORE_FILES)
 def topics(
     run: Run,
     store: StoreArgument,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -25,15 +27,33 @@ WRITTEN = {"to"}
 """Arguments that name what a command writes, besides --out; every other path is evidence."""
 
 
-def command(app: typer.Typer, name: str, *, panel: str | None = None, answer: Answer = ROWS) -> Callable[[Body], Body]:
-    """Register `body(run, …)` as the command `name`; its docstring is the help text."""
+_of_module: defaultdict[str, list[Callable[[typer.Typer], None]]] = defaultdict(list)
+"""What adds each command of a module to a program, by the module's name."""
 
-    def register(body: Body) -> Body:
-        called = _with_shared_options(body, name, panel, answer)
-        app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=False)(called)
+
+def command(name: str, *, panel: str | None = None, answer: Answer = ROWS) -> Callable[[Body], Body]:
+    """Declare `body(run, …)` as the command `name`; its docstring is the help text."""
+
+    def declare(body: Body) -> Body:
+        def add(app: typer.Typer) -> None:
+            called = _with_shared_options(body, name, panel, answer)
+            app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=False)(called)
+
+        _of_module[body.__module__].append(add)
         return body
 
-    return register
+    return declare
+
+
+def group(module: str, name: str, commands: typer.Typer, *, panel: str) -> None:
+    """Declare commands below the name `name` as what a module has."""
+    _of_module[module].append(lambda app: app.add_typer(commands, name=name, rich_help_panel=panel))
+
+
+def add_commands(app: typer.Typer, module: ModuleType) -> None:
+    """Give a program the commands that a module declares, in their order there."""
+    for add in _of_module[module.__name__]:
+        add(app)
 
 
 def _with_shared_options(body: Body, name: str, panel: str | None, answer: Answer) -> Body:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from pipelines.cli.commands.store.dump.forms import FormOptions
 from pipelines.cli.commands.store.dump.selection import FieldOptions, WantedOptions, of_batch, of_store, opened_for
 from pipelines.cli.frame.asked.options import BrokerOptions, KeptOptions, StoreOrFile
@@ -27,12 +25,7 @@ if TYPE_CHECKING:
 REGION_BRIEF = ("file", "file_pos", "length", "kind", "reason")
 
 
-def register(dump: typer.Typer) -> None:
-    """Add the commands to the group."""
-    command(dump, "commitlog")(commitlog)
-    command(dump, "regions")(regions)
-
-
+@command("commitlog")
 def commitlog(
     run: Run,
     source: StoreOrFile,
@@ -65,6 +58,7 @@ def commitlog(
     shown.emit(run, _messages(run, source, files, where, selectors, shown.columns(run)))
 
 
+@command("regions")
 def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) -> None:
     """What every byte of the CommitLog is: messages, blank, damage, stale records, unwritten.
 

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 MESSAGE_BRIEF = ("position", "topic", "queue_id", "queue_offset", "store_timestamp", "body_size", "tags", "keys")
 
 
-def register(dump: typer.Typer) -> None:
-    """Add the command to the group."""
-    command(dump, "compaction")(compaction)
-
-
+@command("compaction")
 def compaction(
     run: Run,
     source: StoreOrFile,

@@ -49,11 +49,7 @@ BRIEF = {
 }
 
 
-def register(dump: typer.Typer) -> None:
-    """Add the command to the group."""
-    command(dump, "config")(config)
-
-
+@command("config")
 def config(
     run: Run,
     source: StoreArgument,

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from parsers.store.store_file import StoreFile
 
 
-def register(dump: typer.Typer) -> None:
-    """Add the command to the group."""
-    command(dump, "dledger")(dledger)
-
-
+@command("dledger")
 def dledger(
     run: Run,
     source: StoreOrFile,
