@@ -171,16 +171,14 @@ def _texts(bodies: pa.Array) -> pa.Array:
 
 def _events(carriers: pa.RecordBatch, records: pa.RecordBatch, broker: str | None) -> pa.RecordBatch:
     """Decoded records beside the messages that carry them."""
-    schema = TRACE_EVENTS.bare_schema
     made = {name: carriers[name] for name in ("queue_id", "queue_offset", "physical_offset", "born_host")}
-    made |= {name: records[name] for name in records.schema.names if name in schema.names}
+    made |= {name: records[name] for name in records.schema.names if name in TRACE_EVENTS.bare_schema.names}
     made |= {
-        "broker": pa.array([broker] * records.num_rows, pa.string()),
         "trace_topic": carriers["topic"],
         "stored_at": carriers["store_timestamp"],
         "at": instants(records["at_ms"].fill_null(-1).to_numpy()),
     }
-    return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+    return TRACE_EVENTS.batch(made, broker=broker)
 
 
 def of_message(batches: Iterable[pa.RecordBatch], *ids: str) -> Iterator[pa.RecordBatch]:

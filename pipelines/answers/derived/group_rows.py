@@ -7,6 +7,7 @@ from typing import Any
 
 from parsers.values.utc import utc
 from pipelines.answers.offsets.record import OffsetRecord, Presence
+from pipelines.lake.tables.lives import GROUP_LIVES
 from recovery.lives.group_life import GroupLeft, Seen, judge_group
 
 NOT_THERE = Seen()
@@ -34,20 +35,11 @@ def group_rows(
     for one in left:
         seen = seen_of(record, one.group)
         verdict = judge_group(one, seen)
-        yield {
-            "broker": broker,
-            "group": one.group,
-            "state": verdict.state.value,
-            "named": one.named,
-            "topics": one.topics,
-            "former_topics": one.former_topics,
-            "unread": one.unread,
-            "dead_letters": one.dead_letters,
-            "doubtful_offsets": one.doubtful_offsets,
-            "absent_since": utc(seen.since_ms),
-            "seen_until": utc(seen.until_ms),
-            "offsets_unchanged_since": utc(one.unchanged_since_ms),
-            "loses_nothing": verdict.loses_nothing,
-            "advice": verdict.advice,
-            "reason": verdict.reason,
-        }
+        yield GROUP_LIVES.row(
+            one,
+            verdict,
+            broker=broker,
+            absent_since=utc(seen.since_ms),
+            seen_until=utc(seen.until_ms),
+            offsets_unchanged_since=utc(one.unchanged_since_ms),
+        )

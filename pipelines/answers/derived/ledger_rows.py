@@ -8,6 +8,7 @@ from typing import Any
 from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.passed_over import passed_over
 from pipelines.answers.offsets.saved import OffsetsAt
+from pipelines.lake.tables.judgements import LOSS_LEDGER
 from recovery.verify.store_ledger import QueueLedger, StoreLedger
 
 
@@ -29,17 +30,4 @@ def ledger_rows(
 def _rows(queues: Iterable[QueueLedger], broker: str | None) -> Iterator[dict[str, Any]]:
     for queue in queues:
         for each in queue.ranges:
-            yield {
-                "broker": broker,
-                "group": queue.group,
-                "topic": queue.topic,
-                "queue_id": queue.queue_id,
-                "life": queue.life,
-                "state": each.state.value,
-                "first_queue_offset": each.first,
-                "end_queue_offset": each.end,
-                "messages": each.messages,
-                "max_queue_offset": queue.max_queue_offset,
-                "certain": each.certain,
-                "reason": each.reason,
-            }
+            yield LOSS_LEDGER.row(each, queue, broker=broker, first_queue_offset=each.first, end_queue_offset=each.end)

@@ -105,8 +105,7 @@ class DelayAnswer:
         has, at = delivery != NONE, np.maximum(delivery, 0)
         level, due, expires = fates.level[rows], fates.due_ms[rows], expires_ms[rows]
         reasons = fates.reason[rows]
-        made: dict[str, pa.Array] = {
-            "broker": pa.array([broker] * len(rows), pa.string()),
+        made = {
             "kind": words(("timer", "level"), (level != TIMER).astype(np.int8)),
             "level": pa.array(level, mask=level == TIMER),
             "topic": words(held.topics, columns.real_topic[record]),
@@ -126,8 +125,7 @@ class DelayAnswer:
             "expires_first": known(expires <= due, (expires != NONE) & (due != NONE)),
             "reason": words(REASONS, reasons, ~(reasons == 0)),
         }
-        schema = DELAYED_MESSAGES.bare_schema
-        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+        return DELAYED_MESSAGES.batch(made, broker=broker)
 
 
 def delay_sums(batches: Iterable[pa.RecordBatch], now_ms: int) -> pa.Table:

@@ -142,8 +142,7 @@ class PopAnswer:
         entry, message, copy, acked = (each[rows] for each in (found.entry, found.message, found.copy, found.acked))
         of_entry = log.entries
         popped_ms, is_popped = of_entry.pop_time_ms[entry], state != UNMATCHED
-        made: dict[str, pa.Array] = {
-            "broker": pa.array([broker] * len(rows), pa.string()),
+        made = {
             "group": words(log.groups, of_entry.group[entry]),
             "topic": words(log.topics, of_entry.topic[entry]),
             "source": pa.array([str(PopSource.REVIVE_LOG)] * len(rows), pa.string()),
@@ -171,8 +170,7 @@ class PopAnswer:
                 (state == UNKNOWN, DAMAGED if self.answer.revive_offsets is not None else NO_OFFSETS),
             ),
         }
-        schema = POPPED_MESSAGES.bare_schema
-        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+        return POPPED_MESSAGES.batch(made, broker=broker)
 
     def _stated_batch(self, first: int, broker: str | None) -> pa.RecordBatch:
         """Rows of what consumerOrderInfo.json and kvStore state, from this one on."""
@@ -184,8 +182,7 @@ class PopAnswer:
         popped, visible = (
             instants(stated[name].fill_null(NONE).to_numpy()) for name in ("pop_time_ms", "visible_at_ms")
         )
-        made: dict[str, pa.Array] = {
-            "broker": pa.array([broker] * len(message), pa.string()),
+        made = {
             **{name: _plain(stated[name]) for name in ("group", "topic", "queue_id", "queue_offset")},
             "source": words(POP_SOURCES, stated["source"].to_numpy()),
             "physical_offset": value_of(theirs.physical_offset, message),
@@ -196,9 +193,7 @@ class PopAnswer:
             "invisible_until": visible,
             "reason": reasons((message == NONE, NO_MESSAGE), (never_said, NO_TIME), (state == UNKNOWN, PAST_IT)),
         }
-        schema = POPPED_MESSAGES.bare_schema
-        columns = [made.get(field.name, pa.nulls(len(message), field.type)) for field in schema]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        return POPPED_MESSAGES.batch(made, broker=broker)
 
     def _comes_again(self, rows: Longs) -> Mask:
         """Which rows the next start puts into the retry topic once more, as far as the stored offset says."""

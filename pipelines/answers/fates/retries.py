@@ -80,8 +80,7 @@ class RetryAnswer:
         doubts = [(doubt == code, str(why)) for code, why in enumerate(DOUBTS) if why is not Doubt.NONE]
         failed, dead, retry = chains.last_failure[rows], chains.dead_letter[rows], chains.last_retry[rows]
         failed = np.where(is_popped & (failed == NONE), retry, failed)
-        made: dict[str, pa.Array] = {
-            "broker": pa.array([broker] * len(rows), pa.string()),
+        made = {
             "group": groups,
             "topic": self._topics(origin, first),
             "queue_id": value_of(theirs.queue_id, origin),
@@ -104,8 +103,7 @@ class RetryAnswer:
             "dead_physical_offset": value_of(columns.physical_offset, dead),
             "reason": reasons((~has_origin, NO_ORIGIN), (~knows_first, NO_FIRST), *doubts),
         }
-        schema = RETRY_CHAINS.bare_schema
-        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+        return RETRY_CHAINS.batch(made, broker=broker)
 
     def _topic_codes(self, first: Longs) -> Longs:
         """The retry or dead letter topic of each chain's first copy, which may still wait for it."""

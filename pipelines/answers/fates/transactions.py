@@ -75,8 +75,7 @@ class TransactionAnswer:
         places = columns.physical_offset[first]
         in_database = self.answer.held.of_topic(DATABASE_HALF_TOPIC)[first]
         own_topic = words(self.answer.held.topics, columns.topic[first])
-        made: dict[str, pa.Array] = {
-            "broker": pa.array([broker] * len(rows), pa.string()),
+        made = {
             "group": property_texts(self.store.commitlog, places, "PGROUP"),
             "topic": pc.coalesce(property_texts(self.store.commitlog, places, REAL_TOPIC), own_topic),
             "unique_id": property_texts(self.store.commitlog, places, UNIQ_KEY),
@@ -101,8 +100,7 @@ class TransactionAnswer:
                 (state == UNKNOWN, NOT_KNOWN if self.answer.knows_check else NO_CHECK),
             ),
         }
-        schema = TRANSACTIONS.bare_schema
-        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+        return TRANSACTIONS.batch(made, broker=broker)
 
 
 def transaction_sums(batches: Iterable[pa.RecordBatch]) -> pa.Table:

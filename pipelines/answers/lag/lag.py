@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow.compute as pc
@@ -17,6 +16,7 @@ from parsers.store.store import Store
 from parsers.values.topics import REVIVE_GROUP
 from pipelines.answers.lag.popping import NewestPops, popping
 from pipelines.answers.offsets.saved import OffsetsAt
+from pipelines.lake.tables.lag import LAG
 from recovery.knowledge.copied_times import TimesLost, newest_message_ms
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, OffsetLife, doubtful_offsets, may_be_doubtful
@@ -197,16 +197,4 @@ def message_times(queues: StoreQueues, log: LogAccess, wanted: Iterable[QueueMes
 
 def lag_record(found: Lag, *, broker: str | None = None) -> dict[str, Any]:
     """A row of the table `lag`; a store does not say which broker it is."""
-    return {
-        "broker": broker,
-        "group": found.group,
-        "topic": found.topic,
-        "queue_id": found.queue_id,
-        "at": datetime.fromtimestamp(found.at_ms / 1000, UTC),
-        "broker_offset": found.broker_offset,
-        "consumer_offset": found.consumer_offset,
-        "messages_behind": found.messages_behind,
-        "seconds_behind": found.seconds_behind,
-        "status": found.status,
-        "reason": found.reason,
-    }
+    return LAG.row(found, broker=broker)

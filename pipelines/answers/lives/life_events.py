@@ -9,8 +9,8 @@ from typing import Any
 
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from parsers.values.utc import utc
 from pipelines.answers.lives.saved_config import saved_states
+from pipelines.lake.tables.lives import LIFE_EVENTS
 from pipelines.recordings.lines import Problem
 from pipelines.recordings.topic_log import topic_events
 from recovery.knowledge.inference import StoreKnowledge
@@ -43,18 +43,4 @@ def life_events(
 def life_event_row(event: LifeEvent, *, broker: str | None = None) -> dict[str, Any]:
     """A row of the table `life_events`."""
     before, after = event.differences()
-    return {
-        "broker": broker,
-        "subject": event.subject,
-        "name": event.name,
-        "life": event.life,
-        "happened": event.happening.value,
-        "earliest": utc(event.earliest_ms),
-        "latest": utc(event.latest_ms),
-        "before": before,
-        "after": after,
-        "by": event.by,
-        "certain": event.certain,
-        "reason": event.reason,
-        "evidence": event.evidence,
-    }
+    return LIFE_EVENTS.row(event, broker=broker, happened=event.happening, before=before, after=after)

@@ -10,7 +10,6 @@ from parsers.config.offsets import FILES, read_offsets
 from parsers.damage.errors import DamageSink
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
-from parsers.values.utc import utc
 from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
 from pipelines.answers.offsets.corrections import FORMER_LIFE, UNTOLD, corrections, with_former_lives
 from pipelines.answers.offsets.ends import Ends
@@ -21,6 +20,7 @@ from pipelines.answers.offsets.resets import Resets
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.table_moves import TableMoves
 from pipelines.answers.offsets.unnamed import with_queues
+from pipelines.lake.tables.lag import OFFSET_EVENTS
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.topic_lives import StoreLives
 from recovery.query.move_kind import MoveKind
@@ -143,28 +143,11 @@ def next_pulls(
 
 def event_rows(events: Iterable[OffsetEvent], *, broker: str | None = None) -> Iterator[dict[str, Any]]:
     """The rows of the table `offset_events`."""
-    return (_row(event, broker) for event in events if event.is_told)
-
-
-def _row(event: OffsetEvent, broker: str | None) -> dict[str, Any]:
-    return {
-        "broker": broker,
-        "group": event.group,
-        "topic": event.topic,
-        "queue_id": event.queue_id,
-        "kind": event.kind.value,
-        "from_queue_offset": event.before,
-        "to_queue_offset": event.after,
-        "skipped": event.skipped,
-        "repeated": event.repeated,
-        "earliest": utc(event.earliest_ms),
-        "latest": utc(event.latest_ms),
-        "by": event.by,
-        "cause": event.cause,
-        "certain": event.certain,
-        "reason": event.reason,
-        "evidence": event.evidence,
-    }
+    told = (event for event in events if event.is_told)
+    return (
+        OFFSET_EVENTS.row(each, broker=broker, from_queue_offset=each.before, to_queue_offset=each.after)
+        for each in told
+    )
 
 
 def offset_event_of(row: Mapping[str, Any]) -> OffsetEvent:

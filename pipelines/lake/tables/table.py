@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
+
+from parsers.values.utc import utc
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 TYPES: dict[str, pa.DataType] = {
@@ -37,6 +39,16 @@ class Column:
     def listing(self, values: tuple[str, ...]) -> Column:
         """The column with its values, which end its meaning."""
         return replace(self, comment=f"{self.comment}; one of {', '.join(values)}", values=values)
+
+    def of(self, parts: Iterable[object]) -> Any:
+        """What the first part says that has something of this column; see `Table.row`."""
+        in_ms = f"{self.name}_ms" if self.type == TIMESTAMP else self.name
+        for part in parts:
+            if hasattr(part, self.name):
+                return getattr(part, self.name)
+            if hasattr(part, in_ms):
+                return utc(getattr(part, in_ms))
+        raise AttributeError(f"column {self.name}: of {', '.join(type(part).__name__ for part in parts)} none has it")
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,27 @@ class Table:
     def select(self, names: Sequence[str]) -> pa.Schema:
         """The schema of some columns, in the order asked for."""
         return pa.schema([self.bare_schema.field(name) for name in names])
+
+    def row(self, *parts: object, **given: Any) -> dict[str, Any]:
+        """A row of the values that are given; for each other column of the attribute of its name of the first part that
+        has one, or for a time of that in epoch milliseconds (`latest_ms` for `latest`).
+
+        Raises AttributeError for a column that no part has.
+        """
+        return {each.name: given[each.name] if each.name in given else each.of(parts) for each in self.columns}
+
+    def batch(self, made: Mapping[str, pa.Array], *, broker: str | None) -> pa.RecordBatch:
+        """Rows of one broker from their other columns, of which those that are not made are null.
+
+        Raises ValueError for one that the table does not have.
+        """
+        if strays := made.keys() - set(self.bare_schema.names):
+            raise ValueError(f"no such columns: {sorted(strays)}")
+        count = len(next(iter(made.values())))
+        made = {"broker": pa.array([broker] * count, pa.string()), **made}
+        schema = self.bare_schema
+        columns = [made[field.name] if field.name in made else pa.nulls(count, field.type) for field in schema]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def holding(self, **values: Iterable[str]) -> Self:
         """The table with columns that hold one of a few values, as the code declares them that writes them; their
