@@ -82,6 +82,15 @@ def test_units_in_another_queues_file_name_the_places_that_they_left(root: Path)
 
 
 @pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_no_unit_is_missed_between_a_queues_end_and_bytes_that_stand_behind_it(root: Path) -> None:
+    file = max(path for path in (root / "consumequeue").rglob("0" * 20) if not any(path.read_bytes()[-20:]))
+    at = file.stat().st_size - 5
+    overwrite(file, at, b"\x08")
+    stray = Place(file.relative_to(root).as_posix(), file.stat().st_size - CQ_UNIT.size, CQ_UNIT.size)
+    assert [place for found in findings(root) for place in found.places if place.file == stray.file] == [stray]
+
+
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
 def test_a_first_store_time_that_is_wrong_blames_neither_index_nor_checkpoint(root: Path) -> None:
     with min((root / "commitlog").iterdir()).open("r+b") as log:
         log.seek(56)

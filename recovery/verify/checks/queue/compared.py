@@ -38,6 +38,11 @@ class QueueUnits(NamedTuple):
         return blank
 
     @property
+    def is_zero(self) -> Mask:
+        zero: Mask = (self.physical_offset == 0) & (self.msg_size == 0) & (self.tags_code == 0)
+        return zero
+
+    @property
     def is_hole(self) -> Mask:
         """Units that recovery refuses: unwritten in the middle, or overwritten."""
         hole: Mask = (self.physical_offset < 0) | (self.msg_size <= 0)
@@ -112,7 +117,7 @@ class Compared(NamedTuple):
     Attributes:
         own: its units that are neither pre-blank nor hole; `row`: the message each leads to, where `is_own`.
         verdict: the kind of finding for each of `own`, "" where there is none.
-        holes: queue offsets of invalid units.
+        holes: queue offsets of invalid units; not of zeros behind the last right one that no message is owed to.
         absent: messages that no right unit leads to; `served`: a right unit is in the place of theirs.
     """
 
@@ -131,7 +136,11 @@ def compare(messages: QueueMessages, units: QueueUnits, head: QueueHead, files: 
     own = QueueUnits._make(column[live] for column in units)
     row, is_own = found_at(messages.physical_offset, own.physical_offset)
     verdict = _verdicts(messages, own, row, is_own, head, files, log)
-    holes = units.queue_offset[units.is_hole]
+    right_end = max(
+        int(own.queue_offset[verdict == ""].max(initial=-1)) + 1, head.settled_to, head.first_expired + head.expired
+    )
+    unwritten = units.is_zero & (units.queue_offset >= right_end) & ~np.isin(units.queue_offset, messages.queue_offset)
+    holes = units.queue_offset[units.is_hole & ~unwritten]
     bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
     missing = ~np.isin(messages.physical_offset, own.physical_offset[is_own & (verdict == "")])
     missing &= ~np.isin(messages.queue_offset, bad_slots) & ~np.isin(messages.physical_offset, log.misdirected)
