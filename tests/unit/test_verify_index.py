@@ -129,6 +129,7 @@ def test_header_and_slots_are_right_where_other_bytes_lie_behind_the_entries(bui
     found = findings_of(root)
     assert {one.kind for one in found} <= {"index_entry_wrong", "index_entry_to_nothing"}
     assert any(place.file_pos <= at < place.file_pos + place.length for one in found for place in one.places)
+    assert all(place.file_pos >= at for one in found for place in one.places)
 
 
 @pytest.mark.parametrize("field", ["", "key_hash"])

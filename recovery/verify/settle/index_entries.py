@@ -55,6 +55,12 @@ class Entries:
     def __len__(self) -> int:
         return len(self.number)
 
+    @property
+    def is_zero(self) -> Mask:
+        """Entries that nothing was written into."""
+        zero: Mask = (self.key_hash == 0) & (self.physical_offset == 0) & (self.time_diff_s == 0)
+        return zero & (self.prev_index_no == 0)
+
 
 def read_places(file: OpenIndex, numbers: Longs) -> Longs:
     """The physical offsets of these entries."""

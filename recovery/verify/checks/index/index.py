@@ -89,16 +89,18 @@ def _file_findings(
     lost = context.lost.hold(entries.physical_offset)
     has_key = _mark_present(entries, context, seen)
     expired = (entries.physical_offset >= 0) & (entries.physical_offset < context.start)
-    nothing = ~entries.is_record & ~lost & ~expired
-    wrong = entries.is_record & ~has_key
-    seen.blamed_records.append(entries.record[wrong])
     counts = counts_rightly(file, entries, has_key, left.count, context)
     half_put = 0 if context.clean_exit else 1  # a killed broker had written the last entry and not the header
     behind = counts & (entries.number >= file.header["index_count"])
-    wrong |= behind & ~nothing & (entries.number >= file.header["index_count"] + half_put)
-    strays = _strays(file, left.count, chains, entries.number[wrong | nothing])
+    unwritten = behind & entries.is_zero
+    nothing = ~entries.is_record & ~lost & ~expired & ~unwritten
+    wrong = entries.is_record & ~has_key & ~unwritten
+    seen.blamed_records.append(entries.record[wrong])
+    wrong |= behind & ~nothing & ~unwritten & (entries.number >= file.header["index_count"] + half_put)
+    strays = _strays(file, left.count, chains, entries.number[wrong | nothing | unwritten])
     wrong |= np.isin(entries.number, strays)
-    wrong |= np.isin(entries.number, beside_strays(file, left.count, strays)) & ~entries.is_record & ~nothing
+    beside = np.isin(entries.number, beside_strays(file, left.count, strays))
+    wrong |= beside & ~entries.is_record & ~nothing & ~unwritten
     seen.blamed_hashes.append(entries.key_hash[nothing])
     damaged = wrong | nothing
     times = (
@@ -110,10 +112,11 @@ def _file_findings(
     yield from _unused_entry(file)
     yield from entry_findings("index_entry_wrong", wrong, file, entries, context)
     yield from entry_findings("index_time_wrong", times, file, entries, context)
-    strange = strange_to_their_slots(file, entries, entries.number[damaged], left.count, chains, context)
+    blamed = entries.number[damaged | unwritten]
+    strange = strange_to_their_slots(file, entries, blamed, left.count, chains, context)
     of_strange = read_entries(file, strange, context.messages)
     yield from entry_findings("index_chain_wrong", np.ones(len(strange), np.bool_), file, of_strange, context)
-    blamed = np.union1d(entries.number[damaged], strange)
+    blamed = np.union1d(blamed, strange)
     yield from chain_findings(file, entries, blamed, counts, left.count, chains, context)
     if counts and file.header["index_count"] > left.count + 1:
         yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
