@@ -114,17 +114,25 @@ def _is_of_deleted_folder(finding: Finding, case: Case) -> bool:
 
 
 def _is_of(base: Path, finding: Finding, *, within: bool) -> bool:
-    """The undamaged base has the finding, of the same bytes; `within`: or one of its kind about more of the log: a
-    broker started it after a crash, and then went on."""
+    """The undamaged base has the finding, of these bytes or of more; `within`: or one of its kind about more of the
+    log: a broker started it after a crash, and then went on."""
     start, end = finding.span.physical_offset or 0, finding.span.end_physical_offset or 0
     own = [one for one in _earned(base) if one.kind == finding.kind]
-    return any((one.span, one.places) == (finding.span, finding.places) for one in own) or (
+    return any(all(_is_inside(place, one.places) for place in finding.places) for one in own if finding.places) or (
         within
         and any(
             (one.span.physical_offset or 0) <= start and end <= (one.span.end_physical_offset or 0)
             for one in own
             if (one.span.topic, one.span.queue_id) == (finding.span.topic, finding.span.queue_id)
         )
+    )
+
+
+def _is_inside(place: Place, others: Sequence[Place]) -> bool:
+    end = place.file_pos + place.length
+    return any(
+        other.file == place.file and other.file_pos <= place.file_pos and end <= other.file_pos + other.length
+        for other in others
     )
 
 

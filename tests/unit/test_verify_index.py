@@ -12,7 +12,7 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.index.open import open_index
 from recovery.verify.findings.finding import Place
-from recovery.verify.settle.index_entries import slots_of
+from recovery.verify.settle.index_entries import read_places, slots_of
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
 from tests.support.kind_damages import ENTRIES_AT, LONG, STORE_TIME_AT, findings_of, log_write, with_record_crc
 from tests.support.opened import opened
@@ -174,19 +174,23 @@ def test_an_entry_of_an_expired_message_among_those_of_living_ones_is_named(tmp_
     assert (found.kind, found.places[0]) == ("index_entry_wrong", Place(f"index/{path.name}", at, INDEX_ENTRY.size))
 
 
-def test_a_header_counts_the_slots_rightly_where_an_expired_entry_went_to_another_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [0, -1], ids=["expired", "lost"])
+def test_an_entry_whose_keys_nobody_has_is_alone_to_blame_for_its_slots(end: int, tmp_path: Path) -> None:
     root = shop(tmp_path / "store", 90).finish()
-    path = sorted((root / "index").iterdir())[0]
-    sorted((root / "commitlog").iterdir())[0].unlink()
-    store, _ = opened(root, VERSION, SETTINGS)
-    (file, *_) = open_index(store.index)
-    of_entry = slots_of(file, np.arange(1, file.entries + 1)).tolist()
-    alone = next(number for number, slot in enumerate(of_entry, 1) if of_entry.count(slot) == 1)
-    shared = next(slot for slot in of_entry if of_entry.count(slot) > 1)
-    at = ENTRIES_AT + alone * INDEX_ENTRY.size
-    overwrite(path, at, shared.to_bytes(4, "big"))
+    log = sorted((root / "commitlog").iterdir())[end]
+    start, size = int(log.name), log.stat().st_size
+    log.unlink()
+    file = list(open_index(opened(root, VERSION, SETTINGS)[0].index))[end]
+    numbers = np.arange(1, file.entries + 1)
+    of_entry, places = slots_of(file, numbers).tolist(), read_places(file, numbers)
+    gone = ((start <= places) & (places < start + size)).tolist()
+    alone = next(at for at, slot in enumerate(of_entry) if gone[at] and of_entry.count(slot) == 1)
+    shared = next(slot for at, slot in enumerate(of_entry) if at != alone and of_entry.count(slot) > 1)
+    at = ENTRIES_AT + (1 + alone) * INDEX_ENTRY.size
+    overwrite(file.file.path, at, shared.to_bytes(4, "big"))
     (found,) = [each for each in findings_of(root) if each.kind.startswith("index")]
-    assert (found.kind, found.places) == ("index_chain_wrong", (Place(f"index/{path.name}", at, INDEX_ENTRY.size),))
+    assert found.kind == "index_chain_wrong"
+    assert found.places == (Place(f"index/{file.file.path.name}", at, INDEX_ENTRY.size),)
 
 
 def test_slots_of_entries_that_were_lost_are_right(tmp_path: Path) -> None:

@@ -95,9 +95,9 @@ def _named(file: OpenIndex, entries: Entries, chains: Chains, count: int) -> Lon
 def strange_to_their_slots(
     file: OpenIndex, entries: Entries, wrong: Longs, count: int, chains: Chains, context: IndexContext
 ) -> Longs:
-    """Entries of expired messages, whose keys nobody has, that a chain of another slot names, and that the chain of
-    the slot that their hash asks for leaves out, neither of them by one of the entries that are known to be wrong, and
-    the former by none of these entries.
+    """Entries of expired or lost messages, whose keys nobody has, that a chain of another slot names, and that the
+    chain of the slot that their hash asks for leaves out, neither of them by one of the entries that are known to be
+    wrong, and the former by none of these entries.
     """
     stored = _named(file, entries, chains, count)
     left_out = np.concatenate((chains.previous, chains.newest))[~np.isin(stored, wrong)]
@@ -107,7 +107,7 @@ def strange_to_their_slots(
     by = np.concatenate((slots_of(file, chains.broken), chains.slots))[order[np.searchsorted(stored[order], named)]]
     in_other_slot = slots_of(file, named) != by
     places = read_places(file, named)
-    expired = (places >= 0) & (places < context.start)
-    strange: Longs = named[in_other_slot & expired]
+    nobody_has = ((places >= 0) & (places < context.start)) | context.lost.hold(places)
+    strange: Longs = named[in_other_slot & nobody_has]
     namer = np.concatenate((chains.broken, np.zeros(len(chains.slots), np.int64)))
     return np.intersect1d(strange, stored[~np.isin(namer, strange) & ~np.isin(namer, wrong)])
