@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parsers.damage.errors import Damage
 from pipelines.answers.derived.ledger_rows import ledger_rows
+from pipelines.answers.offsets.corrections import FORMER_LIFE
 from pipelines.answers.offsets.event import SavedTable
 from pipelines.answers.offsets.events import event_rows, events_of, offset_events
 from pipelines.answers.offsets.record import OffsetRecord, Presence
@@ -38,6 +39,46 @@ def test_a_line_says_who_deleted_the_group_whose_offsets_are_gone(tmp_path: Path
 
     alone, _ = offset_events(offset_record(), tables)
     assert (alone.kind, alone.certain, alone.by) == (MoveKind.REMOVED, False, None)
+
+
+BY_TOPIC = (
+    "2026-11-21 03:12:07 INFO Admin_1 - AdminBrokerProcessor#deleteTopic: broker receive request to delete topic=T, "
+    "caller=10.0.0.1:4000\n"
+    "2026-11-21 03:12:07 INFO Admin_1 - delete topic config OK, topic: TopicConfig [topicName=T, readQueueNums=1]\n"
+)
+NAMED = "2026-11-21 03:12:07 WARN Admin_1 - Clean topic's offset, T@G, {0=90}\n"
+BEYOND = (
+    "2026-11-21 03:12:22 INFO Pull_1 - the request offset: 90 over flow badly, fix to 4, broker max offset: 4, "
+    "consumer: 10.0.0.9:4000\n"
+    "2026-11-21 03:12:22 WARN Pull_1 - PULL_OFFSET_MOVED:correction offset. topic=T, groupId=G, requestOffset=90, "
+    "newOffset=4, suggestBrokerId=0\n"
+    "2026-11-21 03:12:22 WARN Commit_1 - [NOTIFYME]update consumer offset less than store. "
+    "clientHost=10.0.0.9:4000, key=T@G, queueId=0, requestOffset=4, storeOffset=90\n"
+)
+
+
+def test_a_life_that_has_left_the_log_explains_its_offsets_where_a_line_tells_of_its_deletion(tmp_path: Path) -> None:
+    """The consumer went on with what it had in memory; nothing of this was set by hand or came again."""
+    builder = StoreBuilder(tmp_path / "store", base_offset=1 << 16)
+    for _ in range(4):
+        builder.put("T")
+    store = opened(builder.finish(), "5.3.3")
+    (tmp_path / "logs").mkdir()
+    log = tmp_path / "logs" / "broker.log"
+    log.write_text(BY_TOPIC)
+    [[deleted]] = offset_record(log).deletions.values()
+    at_ms = deleted.earliest_ms or 0
+    offsets = ((-10, 70), (-5, 80), (5, 90), (10, 90), (20, 4))
+    tables = [OffsetsAt(at_ms + seconds * 1_000, {("G", "T"): {0: offset}}) for seconds, offset in offsets]
+    for named, is_certain in ((NAMED, True), ("", False)):
+        log.write_text(BY_TOPIC + named + BEYOND)
+        lost = list[Damage]()
+        *removed, corrected = events_of(*store, offset_record(log), tables, damage=lost.append)
+        assert [(event.kind, event.before, event.by) for event in removed] == [
+            (MoveKind.REMOVED, 90, "10.0.0.1:4000")
+        ] * is_certain
+        assert (corrected.kind, corrected.cause, corrected.certain) == (MoveKind.CORRECTED, FORMER_LIFE, is_certain)
+        assert (corrected.skipped, corrected.repeated, corrected.queue_id) == (4, 0, 0)
 
 
 STEPS = ((-1, 35), (1, None), (2, 57))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.answers.offsets.corrections import UNTOLD
-from pipelines.answers.offsets.event import EventsInTime, OffsetEvent, differences, key_of
+from pipelines.answers.offsets.event import TOGETHER_MS, WENT_WITH, EventsInTime, OffsetEvent, differences, key_of
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement
 from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
@@ -89,6 +89,28 @@ def late_commits(record: OffsetRecord, landed: Collection[int], corrected: Corre
             certain=reason is None,
             reason=reason,
             evidence=each.evidence,
+        )
+
+
+def dropped_with_topics(record: OffsetRecord) -> Iterator[OffsetEvent]:
+    """Offsets that brokers since 5.0 name when they drop them with their topic."""
+    for each in record.of(LineKind.DROPPED):
+        key = key_of(each)
+        life = record.deletion_of(key[0], key[1], each.from_ms - TOGETHER_MS, each.until_ms)
+        yield OffsetEvent(
+            *key,
+            MoveKind.REMOVED,
+            each.line.before,
+            None,
+            None,
+            None,
+            each.from_ms,
+            each.until_ms,
+            None if life is None else life.by,
+            WENT_WITH.format("topic"),
+            certain=True,
+            reason=None,
+            evidence=each.evidence if life is None else f"{life.evidence}; {each.evidence}",
         )
 
 

@@ -5,7 +5,7 @@ Source: PullMessageProcessor#composeResponseHeader, DefaultMQPushConsumerImpl#pu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.answers.offsets.ends import Ends
@@ -126,13 +126,23 @@ def _of_pop(each: Statement) -> OffsetEvent:
     return _correction(each, each.line.queue_id, (NOT_FOUND if is_forward else BEYOND_END, None), [each.evidence])
 
 
-def with_former_lives(corrected: Iterable[OffsetEvent], ends: Ends) -> Iterator[OffsetEvent]:
+def with_former_lives(
+    corrected: Iterable[OffsetEvent], ends: Ends, doubt_of_deleted: Callable[[OffsetEvent], str | None]
+) -> Iterator[OffsetEvent]:
     """Corrected pulls, those whose offset was a number of a former life of the topic as such: the group had read
-    nothing of the living queue."""
+    nothing of the living queue.
+
+    Args:
+        doubt_of_deleted: of a correction, why its offset may not be of a life whose deletion a line tells: empty where
+            it is, None where no line does or it is not.
+    """
     for event in corrected:
-        is_beyond = event.cause in (BEYOND_END, EMPTY_OR_BEYOND)
-        if is_beyond and ends.is_of_former_life(event.topic, event.queue_id, event.before, event.latest_ms):
-            event = replace(event, cause=FORMER_LIFE, skipped=event.after, repeated=0, reason=None)
+        if event.cause in (BEYOND_END, EMPTY_OR_BEYOND):
+            of_life = replace(event, cause=FORMER_LIFE, skipped=event.after, repeated=0, reason=None)
+            if ends.is_of_former_life(event.topic, event.queue_id, event.before, event.latest_ms):
+                event = of_life
+            elif (doubt := doubt_of_deleted(event)) is not None:
+                event = replace(of_life, certain=not doubt, reason=doubt or None)
         yield event
 
 

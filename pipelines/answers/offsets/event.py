@@ -13,7 +13,7 @@ LANDING_MS = 30_000
 """After a reset was sent, a client stops consuming, waits ten seconds, and commits the new offset with its next one."""
 TOGETHER_MS = 2_000
 """Lines of one pull, on both sides."""
-
+WENT_WITH = "the {} was deleted, and the offset with it"
 
 READ_OR_SET = (
     "the group's consumers read them, or the offset was set: by the saved tables it moved in a time in a part of which "

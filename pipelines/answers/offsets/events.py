@@ -10,7 +10,13 @@ from parsers.config.offsets import FILES, read_offsets
 from parsers.damage.errors import DamageSink
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
-from pipelines.answers.offsets.commits import CorrectedCommits, late_commits, rejected_commits, starts_above_commit
+from pipelines.answers.offsets.commits import (
+    CorrectedCommits,
+    dropped_with_topics,
+    late_commits,
+    rejected_commits,
+    starts_above_commit,
+)
 from pipelines.answers.offsets.corrections import FORMER_LIFE, UNTOLD, corrections, with_former_lives
 from pipelines.answers.offsets.ends import Ends
 from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
@@ -52,7 +58,13 @@ def offset_events(
     of_commits = list(late_commits(record, resets.landed, corrected))
     tables = TableMoves(record, copies, known)
     named = with_queues(list(corrected.events()), known, tables.last_saved)
-    told = [*with_former_lives(named, known), *of_resets, *of_commits, *rejected_commits(record)]
+    told = [
+        *with_former_lives(named, known, tables.doubt_of_deleted),
+        *of_resets,
+        *of_commits,
+        *rejected_commits(record),
+        *dropped_with_topics(record),
+    ]
     told += list(tables.changes(told))
     told += list(tables.set_beyond_end(told))
     return sorted([*told, *starts_above_commit(record, told, tables.last_saved), *tables.stalls()], key=order_of)

@@ -10,13 +10,22 @@ from itertools import pairwise
 from parsers.values.utc import utc_text
 from pipelines.answers.offsets.corrections import BEYOND_END
 from pipelines.answers.offsets.ends import Ends
-from pipelines.answers.offsets.event import READ_OR_SET, EventsInTime, OffsetEvent, SavedTable, differences, key_of
+from pipelines.answers.offsets.event import (
+    READ_OR_SET,
+    WENT_WITH,
+    EventsInTime,
+    OffsetEvent,
+    SavedTable,
+    differences,
+    key_of,
+)
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, statements_by
 from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
 
 STALLED_MS = 60_000
 LEFT_LIFE = "a life of the topic that has left the log could explain it"
+LEFT_THE_LOG = "the broker's log tells of the topic's deletion; the messages of that life have left the log"
 LOST_END = (
     "a consumer of the group could have read messages that are gone since: where a store was put back from an older "
     "copy, or lost the end of its log"
@@ -50,6 +59,7 @@ class TableMoves:
     def __init__(self, record: OffsetRecord, copies: Sequence[SavedTable], ends: Ends) -> None:
         self.record, self.copies, self.ends = record, copies, ends
         self._pulls = statements_by(key_of, record.of(LineKind.FLOW_CONTROL))
+        self._dropped = statements_by(key_of, record.of(LineKind.DROPPED))
 
     def changes(self, told: Iterable[OffsetEvent]) -> Iterator[OffsetEvent]:
         """Changes that neighbouring tables show and no line of a log does; most offsets that go forward were
@@ -88,7 +98,7 @@ class TableMoves:
         elif before is not None and after < before:
             kind, reason = MoveKind.MOVED_BACK, f"{BY_TABLES}: at least so many come again"
             cause = f"{cause}{self._put_back(key, old, new)}"
-        elif most is not None and after > most and self.ends.may_have_one_life(key[1]):
+        elif most is not None and after > most and self._may_have_one_life(key[1]):
             offline = self.record.is_offline(key[0], from_ms, until_ms)
             kind, skipped, reason = MoveKind.MOVED_FORWARD, None, self._why_not_by_hand(offline)
             by_whom = "set by hand" if offline else "set by hand, or read of a longer queue"
@@ -161,7 +171,7 @@ class TableMoves:
             earliest_ms=max(from_ms or 0, life.earliest_ms or 0),
             latest_ms=min(until_ms, life.latest_ms or until_ms),
             by=life.by,
-            cause=f"the {life.subject} was deleted, and the offset with it",
+            cause=WENT_WITH.format(life.subject),
             certain=True,
             reason=None,
             evidence=f"{life.evidence}; {event.evidence}",
@@ -171,7 +181,27 @@ class TableMoves:
         """The offset that a queue had before the table of an instant, which has none of it; None where it never had
         one, or counted messages of a former life of the topic."""
         saved = self.last_saved(key, at_ms)
-        return saved[1] if saved is not None and self.ends.may_have_one_life(key[1]) else None
+        return saved[1] if saved is not None and self._may_have_one_life(key[1]) else None
+
+    def _may_have_one_life(self, topic: str) -> bool:
+        """Whether neither a line nor the log shows a deletion of a topic."""
+        return not self.record.deletions.get(("topic", topic)) and self.ends.may_have_one_life(topic)
+
+    def doubt_of_deleted(self, event: OffsetEvent) -> str | None:
+        """What else than a life whose deletion a line tells explains the offset of a corrected pull: nothing (empty)
+        where the broker dropped that offset with the topic. None where no line tells, or a table that was saved since
+        has an offset that the living queue had then."""
+        group, topic, queue_id, at_ms = event.group, event.topic, event.queue_id, event.latest_ms or 0
+        told = self.record.deletions.get(("topic", topic), ())
+        deleted_ms = max((life.latest_ms or 0 for life in told if (life.earliest_ms or 0) <= at_ms), default=None)
+        if deleted_ms is None or queue_id is None:
+            return None
+        if any(each.line.before == event.before for each in self._dropped.touching((group, topic, queue_id), 0, at_ms)):
+            return ""
+        begin, end = (bisect_right(self.copies, edge, key=lambda copy: copy.written_ms) for edge in (deleted_ms, at_ms))
+        saved = (copy.offsets.get((group, topic), {}).get(queue_id) for copy in self.copies[begin:end])
+        is_living = any(offset is not None and offset <= (event.after or 0) for offset in saved)
+        return None if is_living else LEFT_THE_LOG
 
     def set_beyond_end(self, told: Sequence[OffsetEvent]) -> Iterator[OffsetEvent]:
         """Offsets beyond the end that a correction shows, that no saved table has, and that no event of `told`
@@ -185,7 +215,7 @@ class TableMoves:
             before = None if saved is None else saved[1]
             near = moves.about(key, at_ms, event.latest_ms or at_ms)
             is_told = any(other is not event and other.after == event.before for other in near)
-            if saved is None or before == event.before or is_told or not self.ends.may_have_one_life(key[1]):
+            if saved is None or before == event.before or is_told or not self._may_have_one_life(key[1]):
                 continue
             reason = self._why_not_by_hand(self.record.was_offline_within(event.group, saved[0], at_ms))
             yield OffsetEvent(

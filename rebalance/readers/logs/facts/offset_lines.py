@@ -1,8 +1,8 @@
 """What lines of a log say of offsets that were moved: by an admin, by a broker's correction, or by a late commit.
 
 Source of the texts: PullMessageProcessor#composeResponseHeader, AdminBrokerProcessor#resetOffset(Inner),
-Broker2Client#resetOffset, ConsumerOffsetManager#commitOffset, ConsumerManageProcessor#updateConsumerOffset,
-DefaultMQPushConsumerImpl#pullMessage @4.4.0 - 5.3.3.
+Broker2Client#resetOffset, ConsumerOffsetManager#commitOffset and #cleanOffsetByTopic,
+ConsumerManageProcessor#updateConsumerOffset, DefaultMQPushConsumerImpl#pullMessage @4.4.0 - 5.3.3.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _ILLEGAL = re.compile(
 
 _LOCK_KEY = re.compile(r"([^@]{1,512}+)@([^@]{1,512}+)@([0-9]{1,9})")
 """topic@group@queueId (PopMessageProcessor#popMsgFromQueue)."""
+_OFFSET_OF_QUEUE = re.compile(r"([0-9]{1,9})=(-?[0-9]{1,18})")
+"""One entry of a map as Java prints it: queue id, offset."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -43,6 +45,7 @@ class LineKind(StrEnum):
     EMPTY_QUEUE = "empty_queue"
     COMMIT_REJECTED = "commit_rejected"
     COMMIT_LESS = "commit_less"
+    DROPPED = "dropped"
     COMMITTED = "committed"
     STARTED = "started"
     FLOW_CONTROL = "flow_control"
@@ -166,6 +169,13 @@ def _less(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
     yield _line(event, LineKind.COMMIT_LESS, **where, before=int(fields["stored"]), after=int(fields["requested"]))
 
 
+def _dropped(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
+    topic, _, group = fields["topic_at_group"].rpartition("@")
+    for queue_id, before in _OFFSET_OF_QUEUE.findall(fields["text"]):
+        where = {"group": group, "topic": topic, "queue_id": int(queue_id)}
+        yield _line(event, LineKind.DROPPED, **where, before=int(before))
+
+
 def _committed(event: LogEvent, fields: Fields) -> Iterator[OffsetLine]:
     yield from _of_queue(event, LineKind.COMMITTED, fields["mq"], fields, after=int(fields["queue_offset"]))
 
@@ -207,6 +217,7 @@ _BUILDERS: dict[str, Callable[[LogEvent, Fields], Iterator[OffsetLine]]] = {
     "reset_done": _reset_done,
     "commit_rejected": _rejected,
     "commit_rolled_back": _less,
+    "topic_offsets_dropped": _dropped,
     "offset_persisted": _committed,
     "go_offset_persisted": _committed,
     "offset_illegal": _illegal,

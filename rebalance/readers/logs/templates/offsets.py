@@ -1,7 +1,8 @@
 """What brokers write into broker.log about offsets that were reset, and pulls that they corrected; of pops in pop.log.
 
-Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler), AdminBrokerProcessor, Broker2Client
-@3.2.6 - 5.3.3; PopMessageProcessor, PopReviveService, PopBufferMergeService @5.0.0 - 5.5.0, PopConsumerService @5.3.3.
+Source of the texts: PullMessageProcessor (5.x: DefaultPullMessageResultHandler), AdminBrokerProcessor, Broker2Client,
+ConsumerOffsetManager @3.2.6 - 5.3.3; PopMessageProcessor, PopReviveService, PopBufferMergeService @5.0.0 - 5.5.0,
+PopConsumerService @5.3.3.
 """
 
 from __future__ import annotations
@@ -143,6 +144,15 @@ OFFSET_TEMPLATES = (
     ),
     _broker(
         "reset_refused", "WARN", "≥5.1.0", "Reset offset failed, topic does not exist. topic={topic}, group={group}"
+    ),
+    _broker("topic_offsets_dropped", "WARN", "≥5.0.0", "Clean topic's offset, {topic_at_group}, {text}", "OffsetLine"),
+    _broker("group_offsets_dropped", "WARN", "4.9.0–5.3.1", "clean group offset {topic_at_group}"),
+    _broker(
+        "group_offsets_dropped",
+        "INFO",
+        "≥5.3.2",
+        "Consumer offset manager clean group offset, groupName={group}, offsetTable={is_offset}, "
+        "resetOffsetTable={is_reset}, pullOffsetTable={is_pull}",
     ),
     _broker(
         "pop_offset_corrected",
