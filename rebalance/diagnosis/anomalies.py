@@ -20,6 +20,7 @@ from rebalance.diagnosis.cause import (
     STRATEGY_DIFFERS,
     SUBSCRIPTION_DIFFERS,
     VIEWS_DIFFER,
+    WENT_BACK,
     Cause,
     sentence,
 )
@@ -29,7 +30,7 @@ from rebalance.diagnosis.subscriptions import unequal_subscriptions
 from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.span import EVER, Span, merged
-from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS
+from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS, SETTLED_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.processes.connection import WitnessKind
@@ -308,13 +309,18 @@ class Anomalies:
                 yield self._anomaly(LOCK_LATE, late.queue, span, clients, Cause(LOCK_NOT_MARKED), detail, late.evidence)
 
     def _rollbacks(self) -> Iterator[Anomaly]:
+        """Commits below the stored offset: late ones where the queue changes hands, else its owner went back."""
         for rollback in self._history.rollbacks:
+            from_ms, until_ms = rollback.at_ms - SETTLED_MS, rollback.at_ms + SETTLED_MS
+            near = [t for t in self._history.by_queue.get(rollback.queue, ()) if t.begin_latest <= until_ms]
+            near = [t for t in near if from_ms <= _latest(t)]
+            is_owners = [t.begin_latest <= from_ms and until_ms <= t.end_earliest for t in near] == [True]
             yield self._anomaly(
                 COMMIT_ROLLBACK,
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
                 () if rollback.connection is None else (rollback.connection.channel.client_id,),
-                Cause(LATE_COMMIT),
+                Cause(WENT_BACK if is_owners else LATE_COMMIT),
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
             )

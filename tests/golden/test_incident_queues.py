@@ -27,12 +27,14 @@ def hidden(case: Incident) -> dict[tuple[str, str, int], dict[str, Any]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_unread_messages_of_hidden_queues_are_found_and_nothing_else(name: str) -> None:
     case = incident(name)
-    told = case.told()["answers"]["topics"]
+    told, lowered = case.told()["answers"]["topics"], case.told()["facts"]["topics"]
     found = {finding.span.topic: finding for finding in verify(*opened(case.root, case.version)).findings}
     assert {finding.kind for finding in found.values()} == {"queue_beyond_read_queues"}
     assert {topic: finding.count for topic, finding in found.items()} == {
         topic: facts["hiddenUnread"] for topic, facts in told.items() if facts["hiddenUnread"]
     }
+    written = {topic for topic, finding in found.items() if "producers go on to write there" in finding.evidence[0]}
+    assert written == {topic for topic in found if lowered[topic or ""] == "readQueueNums reduced"}
 
 
 @pytest.mark.parametrize("name", NAMES)

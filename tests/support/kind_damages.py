@@ -317,7 +317,7 @@ def _(root: Path, records: Records) -> str:
 def _(root: Path, records: Records) -> str:
     path = root / "config" / "topics.json"
     table = json.loads(path.read_text("utf-8"))
-    table["topicConfigTable"]["Orders"]["readQueueNums"] = 1
+    table["topicConfigTable"]["Orders"] |= {"readQueueNums": 1, "writeQueueNums": 5}
     write_json(path, table)
     write_json(root / "config" / "consumerOffset.json", {"offsetTable": {"Orders@early": {"0": 1, "1": 1}}})
     return "config/topics.json"

@@ -50,8 +50,9 @@ def check_config(
     if queues is None:
         return Judgement(tuple(findings))
     if topics:
-        findings += _topics({topic.topic: topic for _, topic in topics}, queues, topics[0][0])
-        findings += _hidden([topic for _, topic in topics], offsets, queues, topics[0][0])
+        named = {topic.topic: topic for _, topic in topics}
+        findings += _topics(named, queues, topics[0][0])
+        findings += _hidden(named, offsets, queues, topics[0][0])
     doubtful = list(doubtful_offsets(queues.lives, _by_group(offset for _, offset in offsets), queues.ends))
     findings += _offsets(offsets, queues, doubtful)
     findings += _delays(delays, files, queues)
@@ -88,13 +89,13 @@ def _topics(topics: Mapping[str, TopicConfig], queues: QueueEnds, file: StoreFil
 
 
 def _hidden(
-    topics: Iterable[TopicConfig],
+    topics: Mapping[str, TopicConfig],
     offsets: Iterable[tuple[StoreFile, ConsumerOffset]],
     queues: QueueEnds,
     file: StoreFile,
 ) -> Iterator[Finding]:
     """One finding for each topic with unread messages in queues that its readQueueNums hides."""
-    read = {topic.topic: topic.read_queue_nums for topic in topics if topic.read_queue_nums is not None}
+    read = {name: topic.read_queue_nums for name, topic in topics.items() if topic.read_queue_nums is not None}
     table = _by_group(offset for _, offset in offsets if offset.kind != "pull")
     found: dict[str, list[HiddenQueue]] = {}
     for hidden in hidden_queues(table, read, queues.ends):
@@ -102,13 +103,18 @@ def _hidden(
     for topic, of_topic in found.items():
         numbers = sorted({hidden.queue_id for hidden in of_topic})
         folders = [Place(f"consumequeue/{topic}/{number}", 0, 0) for number in numbers]
-        needed = f"topics.json: readQueueNums {read[topic]}; {numbers[-1] + 1} would show these queues"
+        written = topics[topic].write_queue_nums or 0
+        needed = max(numbers[-1] + 1, written)
+        is_written = f", writeQueueNums {written}: producers go on to write there" if written > read[topic] else ""
         yield Finding(
             "queue_beyond_read_queues",
             Span(topic),
             (Place(f"config/{file.path.name}", 0, 0), *folders),
             sum(hidden.unread for hidden in of_topic),
-            (needed, *_unread_by_group(of_topic)),
+            (
+                f"topics.json: readQueueNums {read[topic]}{is_written}; {needed} would show these queues",
+                *_unread_by_group(of_topic),
+            ),
         )
 
 

@@ -24,7 +24,7 @@ TABLE_KINDS: dict[str, Kind] = {
         "them, and consumerProgress leaves them out.",
         "A start changes nothing about it; the messages are deleted with their files.",
         "Raise the topic's readQueueNums again (`mqadmin updateTopic -r`, writeQueueNums as it is) until the groups "
-        "have consumed these queues, then lower it.",
+        "have consumed these queues, then lower it, no further than writeQueueNums.",
     ),
     "topic_config_without_queue": Kind(
         "warning",
