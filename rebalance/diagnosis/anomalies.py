@@ -13,24 +13,23 @@ from operator import attrgetter
 
 from rebalance.diagnosis.cause import (
     DUPLICATE_CLIENT_ID,
-    LATE_COMMIT,
     LOCK_HELD,
     LOCK_HELD_BY,
     LOCK_NOT_MARKED,
     STRATEGY_DIFFERS,
     SUBSCRIPTION_DIFFERS,
     VIEWS_DIFFER,
-    WENT_BACK,
     Cause,
     sentence,
 )
 from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.incidents import CLIENT_SILENT, QUEUES_ADDED, Incident
+from rebalance.diagnosis.rollbacks import rollback_causes
 from rebalance.diagnosis.subscriptions import unequal_subscriptions
 from rebalance.diagnosis.targets import Targets, differing_strategies
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.span import EVER, Span, merged
-from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS, SETTLED_MS
+from rebalance.model.timing import FLAPPING_MS, LATE_COMMIT_MS, LOCK_STALL_MS, ORPHAN_MS, OVERLAP_MS
 from rebalance.ownership.history import GroupHistory
 from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.processes.connection import WitnessKind
@@ -309,18 +308,13 @@ class Anomalies:
                 yield self._anomaly(LOCK_LATE, late.queue, span, clients, Cause(LOCK_NOT_MARKED), detail, late.evidence)
 
     def _rollbacks(self) -> Iterator[Anomaly]:
-        """Commits below the stored offset: late ones where the queue changes hands, else its owner went back."""
-        for rollback in self._history.rollbacks:
-            from_ms, until_ms = rollback.at_ms - SETTLED_MS, rollback.at_ms + SETTLED_MS
-            near = [t for t in self._history.by_queue.get(rollback.queue, ()) if t.begin_latest <= until_ms]
-            near = [t for t in near if from_ms <= _latest(t)]
-            is_owners = [t.begin_latest <= from_ms and until_ms <= t.end_earliest for t in near] == [True]
+        for rollback, clients, cause in rollback_causes(self._history):
             yield self._anomaly(
                 COMMIT_ROLLBACK,
                 rollback.queue,
                 (rollback.at_ms, rollback.at_ms),
-                () if rollback.connection is None else (rollback.connection.channel.client_id,),
-                Cause(WENT_BACK if is_owners else LATE_COMMIT),
+                clients,
+                cause,
                 f"queue offset {rollback.queue_offset} after {rollback.stored_queue_offset}",
                 rollback.evidence,
             )

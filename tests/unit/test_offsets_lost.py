@@ -113,6 +113,22 @@ def test_a_busy_broker_takes_seconds_to_carry_a_reset_out(tmp_path: Path) -> Non
     assert moved == [(MoveKind.RESET, 34, "10.0.0.1:4000"), (MoveKind.RESET_REFUSED, None, "10.0.0.1:4000")]
 
 
+def test_an_admin_who_sets_an_offset_by_hand_after_a_reset_moved_it_twice(tmp_path: Path) -> None:
+    """The reset was carried out by the client it was sent to; what its admin commits soon after is another act."""
+    less = "[NOTIFYME]update consumer offset less than store. clientHost={}, key=T@g, queueId=0, requestOffset={}, "
+    lines = (
+        (10, "[reset-offset] reset offset started by 10.0.0.1:4000. topic=T, group=g, timestamp=1, isForce=true"),
+        (10, "[reset-offset] reset offset success. topic=T, group=g, clientId=10.0.0.9@c"),
+        (20, f"{less.format('10.0.0.9:7', 50)}storeOffset=80"),
+        (34, f"{less.format('10.0.0.1:4000', 3)}storeOffset=95"),
+    )
+    (tmp_path / "broker.log").write_text(
+        "".join(f"2026-11-21 03:12:{at} WARN Admin_1 - {text}\n" for at, text in lines)
+    )
+    moved = [(event.kind, event.before, event.after, event.by) for event in offset_events(offset_record(tmp_path), [])]
+    assert moved == [(MoveKind.RESET, 80, 50, "10.0.0.1:4000"), (MoveKind.RESET, 95, 3, "10.0.0.1:4000")]
+
+
 def test_an_offset_stands_since_its_consumers_went(tmp_path: Path) -> None:
     """The last of them left two seconds after the table that holds it first."""
     builder = StoreBuilder(tmp_path / "store")

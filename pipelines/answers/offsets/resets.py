@@ -71,8 +71,9 @@ class Resets:
         return min((each.from_ms - 1 for each in later if each.from_ms > asked.until_ms), default=until_ms)
 
     def _landed_of(self, asked: Statement, *, sent: bool) -> list[Statement]:
+        """Commits by which a reset took place: by the clients it was sent to, else by who asked for it."""
         near = self._less.touching(_where(asked), asked.from_ms, asked.until_ms + LANDING_MS)
-        return [each for each in near if id(each) not in self.landed and (sent or each.line.by == asked.line.by)]
+        return [each for each in near if id(each) not in self.landed and sent != (each.line.by == asked.line.by)]
 
     def _done_event(self, asked: Statement, each: Statement) -> OffsetEvent:
         key = key_of(each)
