@@ -1,9 +1,9 @@
 """The tables of topics, groups and offsets that a broker loads from RocksDB: which database, and what JSON adds to it.
 
 Source: BrokerController#<init> @5.1.4, 5.2.0, 5.3.1, 5.3.3; RocksDBTopicConfigManager, RocksDBSubscriptionGroupManager,
-RocksDBConsumerOffsetManager #load, #merge @5.3.0, 5.3.1, 5.3.2; TopicConfigManagerV2, SubscriptionGroupManagerV2,
-ConsumerOffsetManagerV2 #load @5.3.3; ConfigRocksDBStorage#postLoad @5.3.0, 5.3.1. The rules of 5.4.0 and 5.5.0 are
-those of 5.3.3 by their classes, but for useSingleRocksDBForAllConfigs, which is not played: see `not_played`.
+RocksDBConsumerOffsetManager #load, #merge @5.3.0, 5.3.1, 5.3.2, #migrateFromSeparateRocksDBs @5.4.0, 5.5.0;
+TopicConfigManagerV2, SubscriptionGroupManagerV2, ConsumerOffsetManagerV2 #load @5.3.3; ConfigRocksDBStorage#postLoad
+@5.3.0, 5.3.1.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from parsers.damage.errors import Damage
 from parsers.layouts.fastjson import as_map, parse, whole_number
-from parsers.rocksdb.tables import KEPT, SECOND_FORM, Content, more_families, read_table
+from parsers.rocksdb.tables import KEPT, SECOND_FORM, SINGLE_FORM, Content, more_families, read_table
 from recovery.broker.store_folder import Entry
 from recovery.config.files import GROUPS, LMQ_OFFSETS, OFFSETS, TOPICS, ConfigFile, Rows, Stage
 from recovery.config.load import ConfigCopy, ConfigLoad, Copies, CopyState, Table, load_config, text_of
+from recovery.config.losses import offsets_of
 from recovery.config.values import BLANKS
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -31,12 +32,14 @@ class TableDatabase(NamedTuple):
     """Where a table is: its folder below config/, and the manager that loads it. `merges_json`: see `_merged`.
 
     `opens_one_family`: it is refused where it has more than the default column family.
+    `former`: the folder of the table's own database, out of which it is taken over: see `_taken_over`.
     """
 
     folder: str
     manager: str
     merges_json: bool
     opens_one_family: bool = False
+    former: str | None = None
 
 
 def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSettings) -> TableDatabase | None:
@@ -46,10 +49,12 @@ def table_database(file: ConfigFile, version: BrokerVersion, settings: StoreSett
     if settings.keeps_tables_in_one_database and version.keeps_tables_in_one_database:
         return TableDatabase(SECOND_FORM, SECOND_MANAGERS.get(file, "ConsumerOffsetManagerV2"), False)
     if settings.uses_rocksdb_queues and version.keeps_tables_in_rocksdb:
-        kept = KEPT[_table_of(file).name]
+        own = KEPT[_table_of(file).name].folder
         manager = MANAGERS.get(file, "RocksDBConsumerOffsetManager")
+        if settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:
+            return TableDatabase(SINGLE_FORM, manager, merges_json=True, former=own)
         merges = version.merges_json_into_databases or (version.merges_json_if_told and _is_told(file, settings))
-        return TableDatabase(kept.folder, manager, merges, version.opens_one_family_of_tables)
+        return TableDatabase(own, manager, merges, version.opens_one_family_of_tables)
     return None
 
 
@@ -72,27 +77,49 @@ def load_table(
     main, counter = _read(copies.get(database.folder), file, database.opens_one_family)
     if main.state is CopyState.UNREADABLE:
         return ConfigLoad(named, stage, main, missing, missing, None, returns=False)
-    if not database.merges_json or not {json_file.name, f"{json_file.name}.bak"} & copies.keys():
-        return ConfigLoad(named, stage, main, missing, missing, main, returns=True)
-    in_database = ConfigLoad(named, stage, main, missing, missing, main, returns=True)
-    return _merged(in_database, copies, json_file, version, counter)
+    load = ConfigLoad(named, stage, main, missing, missing, main, returns=True)
+    if database.merges_json and {json_file.name, f"{json_file.name}.bak"} & copies.keys():
+        load, counter = _merged(load, copies, json_file, version, counter)
+    if database.former is not None and load.returns:
+        load = _taken_over(load, *_read(copies.get(database.former), file, False), counter)
+    return load
 
 
-def _merged(load: ConfigLoad, copies: Copies, file: ConfigFile, version: BrokerVersion, counter: int) -> ConfigLoad:
-    """A JSON file of the same table is loaded over the database where its data version counts further. #merge.
+def _merged(
+    load: ConfigLoad, copies: Copies, file: ConfigFile, version: BrokerVersion, counter: int
+) -> tuple[ConfigLoad, int]:
+    """A JSON file of the same table is loaded over the database where its data version counts further: its rows beside
+    those of the database, its offsets in their place. Then the table counts one further than the file. #merge.
 
     load() is false where the file, or then its .bak, cannot be read.
     """
     in_json = load_config(copies, file, load.stage, version)
     if in_json.main.state is CopyState.UNREADABLE:
         unreadable = replace(in_json.main, why=f"config/{file.name} beside it: {in_json.main.why}")
-        return replace(load, main=unreadable, used=None, returns=False)
-    if _json_counter(copies.get(file.name)) <= counter:
-        return load
+        return replace(load, main=unreadable, used=None, returns=False), counter
+    json_counter = _json_counter(copies.get(file.name))
+    if json_counter <= counter:
+        return load, counter
     if in_json.refuses:
-        return replace(load, main=in_json.main, backup=in_json.backup, used=None, returns=False)
-    rows = {**load.main.rows, **in_json.rows}
-    both = replace(load.main, name=f"{load.main.name} and {file.name}", rows=rows, state=CopyState.READABLE)
+        return replace(load, main=in_json.main, backup=in_json.backup, used=None, returns=False), counter
+    rows = load.main.rows
+    if file.rows is Rows.OFFSETS:
+        is_more = offsets_of(rows).keys() - offsets_of(in_json.rows).keys()
+        load, rows = replace(load, left=rows if is_more else {}), {}
+    return _joined(load, file.name, {**rows, **in_json.rows}), json_counter + 1
+
+
+def _taken_over(load: ConfigLoad, former: ConfigCopy, former_counter: int, counter: int) -> ConfigLoad:
+    """The rows of the table's own database, which useSingleRocksDBForAllConfigs leaves behind, beside those that there
+    are, where it counts further. One that never counted is left, which offsets do until 500 commits; so is one that
+    RocksDB does not open. #migrateFromSeparateRocksDBs."""
+    if former.state is CopyState.READABLE and former_counter > counter:
+        return _joined(load, former.name, {**load.rows, **former.rows})
+    return load if load.rows or counter else replace(load, left=former.rows or former.beginning)
+
+
+def _joined(load: ConfigLoad, name: str, rows: Table) -> ConfigLoad:
+    both = replace(load.main, name=f"{load.main.name} and {name}", rows=rows, state=CopyState.READABLE, has_table=True)
     return replace(load, main=both, used=both)
 
 

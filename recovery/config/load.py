@@ -63,6 +63,7 @@ class ConfigLoad:
         used: the copy whose rows are in memory after it, None where there are none.
         interrupted: a .tmp that was left, newer than both.
         returns: what load() returns.
+        left: rows of a database that are not taken.
     """
 
     file: ConfigFile
@@ -72,6 +73,7 @@ class ConfigLoad:
     interrupted: ConfigCopy
     used: ConfigCopy | None
     returns: bool
+    left: Table = field(default_factory=dict)
 
     @property
     def refuses(self) -> bool:
@@ -93,7 +95,8 @@ class ConfigLoad:
         """The main file is used, and is no less than a broker wrote: nothing of it was emptied or replaced. A database
         that can be read is: its rows come and go one by one."""
         if self.file.is_database:
-            return self.used is self.main and self.main.state is CopyState.READABLE and self.main.has_table
+            is_read = self.used is self.main and self.main.state is CopyState.READABLE
+            return is_read and self.main.has_table and not self.left
         return self.used is self.main and (bool(self.main.rows) or self._was_empty_before)
 
     @property
@@ -110,7 +113,7 @@ class ConfigLoad:
     @property
     def kept(self) -> list[Table]:
         """Rows that lie in config/ and that load() does not take."""
-        return [*self.newer, {} if self.used is self.backup else self.backup.rows, self.backup.beginning]
+        return [*self.newer, {} if self.used is self.backup else self.backup.rows, self.backup.beginning, self.left]
 
 
 def load_config(copies: Copies, file: ConfigFile, stage: Stage, version: BrokerVersion) -> ConfigLoad:

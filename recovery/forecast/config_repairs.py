@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from parsers.config.document import BACKUP
+from parsers.rocksdb.tables import SINGLE_FORM
 from recovery.broker.store_folder import Evidence
 from recovery.config.databases import transfer_setting
 from recovery.config.files import Rows
@@ -48,6 +49,8 @@ def config_repairs(config: ConfigStart, store: Evidence) -> Iterator[Repair]:
     for load in config.loads:
         if load.file.is_database and config.version.merges_json_if_told and config.losses.of(load.file.rows):
             yield _transferred(load)
+        if load.left and load.file.name == SINGLE_FORM not in (store.config or {}):
+            yield _in_own_databases(load)
         if load.refuses or config.losses.of(load.file.rows):
             yield from (_restored(load, copy, store) for copy in _better_copies(load))
     refusing = [load for load in config.loads if load.refuses]
@@ -86,6 +89,16 @@ def _transferred(load: ConfigLoad) -> Repair:
         "the same table over it with this setting alone, and only where the file's data version counts further",
         "rows of the JSON file take the place of those of the same name in the database",
         config={name: "true"},
+    )
+
+
+def _in_own_databases(load: ConfigLoad) -> Repair:
+    return Repair(
+        "start with useSingleRocksDBForAllConfigs=false",
+        f"{load.file.rows} are in the database of their own, which does not count further than config/{SINGLE_FORM}, "
+        "so that a start with the setting does not take them over",
+        f"tables stay in three databases; config/{SINGLE_FORM} is not made",
+        config={"useSingleRocksDBForAllConfigs": "false"},
     )
 
 

@@ -1,8 +1,7 @@
 """Starts of which a rule is known to exist and is not played: all that it decides is unknown, and nothing is advised.
 
 Source: DLedgerCommitLog @4.5.0, CommitLog#recoverNormally @5.4.0 (enableAcceleratedRecovery),
-ScheduleMessageService#correctDelayOffset @5.3.1 to 5.5.0, RocksDBTopicConfigManager @5.4.0
-(useSingleRocksDBForAllConfigs), read and not recorded.
+ScheduleMessageService#correctDelayOffset @5.3.1 to 5.5.0, read and not recorded.
 """
 
 from __future__ import annotations
@@ -51,10 +50,6 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
         why = f"one gives out queue offsets (combineAssignOffsetCQType={assigns}), and one answers ({answers})"
         yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
     yield from _about_folders(evidence, version, settings)
-    keeps_separate = settings.uses_rocksdb_queues and not settings.keeps_tables_in_one_database
-    if keeps_separate and settings.use_single_rocksdb_for_all_configs and version.may_keep_tables_in_metadata:
-        why = "with useSingleRocksDBForAllConfigs they are in config/metadata, from which no start is played"
-        yield NotPlayed("which topics, groups and offsets the broker loads, and whether it can", why)
 
 
 def _about_folders(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> Iterator[NotPlayed]:

@@ -148,12 +148,6 @@ def test_queue_files_beside_a_database_leave_the_start_open_until_storetype_is_s
     assert told(copy, "5.5.1", {"storeType": "default"})["load"]["ok"] is not None
 
 
-def test_tables_in_one_database_of_5_4_0_are_not_foretold(copy: Path) -> None:
-    assert_open(told(copy, "5.4.0", {"useSingleRocksDBForAllConfigs": "true"}), "which topics, groups and offsets")
-    copy_tree(copy / "config" / "topics", copy / "config" / "metadata")
-    assert_open(told(copy, "5.5.1"), "which topics, groups and offsets")
-
-
 @pytest.mark.parametrize("version", ["5.2.0", "5.3.0"])
 def test_older_brokers_refuse_tables_with_more_families_than_they_open(copy: Path, version: str) -> None:
     config = told(copy, version)["config"]
