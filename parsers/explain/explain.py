@@ -21,7 +21,6 @@ from parsers.damage.errors import NotThisFormat, StoreFormatError
 from parsers.evidence.mapped import map_file
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
-from parsers.explain.records import record_lines
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
 from parsers.layouts.layout import Layout
@@ -34,6 +33,7 @@ from parsers.values.java import decode_utf8
 
 __all__ = ["Line", "explain", "explain_file", "render"]
 TEXT_LINE_MAX = 4096
+Title = Callable[[int, dict[str, int]], str]
 
 
 def explain(file: Path, at: int = 0, count: int | None = None) -> Iterator[Line]:
@@ -225,3 +225,26 @@ EXPLAINERS: Mapping[FileKind, Callable[[StoreFile, int], Iterator[Line]]] = {
     "abort": _text,
     "lock": _text,
 }
+
+
+def record_lines(
+    buf: memoryview, layout: Layout, begin: int, end: int, at: int, title: Title, empty: str
+) -> Iterator[Line]:
+    """The structures from `begin` to `end`, starting with the one that holds byte `at`.
+
+    A stretch of structures of zeros is one line, called `empty`; bytes that are no whole structure are named torn.
+    """
+    data = np.frombuffer(buf, np.uint8)[:end]
+    whole_end = begin + (end - begin) // layout.size * layout.size
+    pos = begin + max(0, at - begin) // layout.size * layout.size
+    while pos < whole_end:
+        zeros_end = begin + (written_from(data, pos, whole_end) - begin) // layout.size * layout.size
+        if zeros_end > pos:
+            count = (zeros_end - pos) // layout.size
+            yield from bytes_line(buf, pos, zeros_end, f"{empty} at {pos}", "zeros", f"{count} × {layout.size} bytes")
+            pos = zeros_end
+            continue
+        number = (pos - begin) // layout.size
+        yield from layout_lines(buf, pos, layout, title(number, layout.unpack(buf, pos)))
+        pos += layout.size
+    yield from bytes_line(buf, max(pos, whole_end), end, f"torn end at {whole_end}", "torn", layout.title)

@@ -1,13 +1,21 @@
 """config/tieredStoreMetadata.json: the queues and segments that a broker has handed to its tiered store.
 
-The file is all that a broker keeps of segments that a cloud provider holds.
-Source: DefaultMetadataStore#encode, FileSegmentMetadata, QueueMetadata, FileSegmentType @5.3.0 - 5.3.3.
+The file is all that a broker keeps of segments that a cloud provider holds. Those of the posix provider are files
+`<hash>_<cluster>/<broker>/<topic>/<queue>/<kind>/<hash><20 digits>`. A COMMIT_LOG segment has the messages of one
+queue, byte for byte as the log has them but for PHYSICALOFFSET: that is the message's place in this queue's own log,
+which starts at 0. A CONSUME_QUEUE segment has units of 20 bytes whose physical_offset is that place; the unit at byte p
+is message number p / 20 of the queue.
+Source: DefaultMetadataStore#encode, FileSegmentMetadata, QueueMetadata, FileSegmentType, PosixFileSegment,
+CommitLogInputStream#read, MessageStoreUtil#offset2FileName, FlatMessageFile @5.3.0 - 5.3.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import md5
+from os.path import isfile
+from pathlib import Path
 
 from parsers.config.document import Document, read_document
 from parsers.config.values import int32, int64, text
@@ -25,6 +33,7 @@ PARTS_OF_A_PATH = 3
 BrokerQueue = tuple[str, str, int]
 MOST_SEGMENT_BYTES = 1 << 40
 """A segment has 1 GiB unless set otherwise (tieredStoreCommitLogMaxSize); a larger number is no size."""
+HASH_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +103,23 @@ def _segments(document: Document) -> Iterator[Segment]:
 def _size(stored: Json | None) -> int | None:
     found = int64(stored)
     return found if found is not None and 0 <= found <= MOST_SEGMENT_BYTES else None
+
+
+def segment_name(base_offset: int) -> str:
+    """The file name of a segment: eight digits of an MD5, then the base offset."""
+    number = str(base_offset)
+    return md5(number.encode(), usedforsecurity=False).hexdigest()[:HASH_DIGITS] + f"{base_offset:020d}"
+
+
+def segment_files(folder: Path, segment: Segment) -> list[Path]:
+    """The files of a segment below the provider's folder: one, or none; several where several clusters share it.
+
+    Of a path of the metadata that is no broker, topic and queue there is none. Raises OSError: the folder cannot be
+    listed.
+    """
+    parts = segment.path.split("/")
+    if segment.queue is None or any(part in ("", ".", "..") for part in parts):
+        return []
+    name = segment_name(segment.base_offset)
+    found = (cluster.joinpath(*parts, segment.kind, name) for cluster in sorted(folder.iterdir()))
+    return [path for path in found if isfile(path)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -14,17 +14,18 @@ from parsers.config.topics import read_topics
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
 from parsers.index.find import IndexQuery
-from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
-from parsers.index.open import open_index
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
+from parsers.index.open import OpenIndex, open_index
 from parsers.rocksdb.tables import SECOND_FORM, SINGLE_FORM
 from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE, POP_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
+from parsers.values.java import index_key_hash
 from parsers.values.topics import TIMER_TOPIC, TRANSACTION_TOPIC
-from recovery.knowledge.index_tags import ASKED_FILES, index_holds_tags
 from recovery.knowledge.signs import SAMPLED_UNITS, Sample, is_database
 from recovery.rules.dispatch import COMMIT, PREPARED
 from recovery.rules.versions import PROVEN, BrokerVersion
+from recovery.scan.log_access import LogAccess
 
 CANDIDATES = tuple(
     map(
@@ -43,6 +44,7 @@ CHECKPOINT_SIGNS = (
     (40, BrokerVersion(5, 5, 0), "logicsPhysicalOffset"),
     (32, BrokerVersion(5, 1, 1), "confirmPhyOffset"),
 )
+ASKED_FILES, ASKED_MESSAGES, NEWEST_ENTRIES = 4, 32, 64
 
 
 def _has_queue(topic: str) -> Callable[[Store], bool]:
@@ -174,3 +176,58 @@ def _checkpoint_bounds(file: StoreFile) -> Iterator[tuple[BrokerVersion, BrokerV
     for at, since, name in CHECKPOINT_SIGNS:
         if any(data[at : at + 8]):
             yield since, NEVER, f"the checkpoint has {name}"
+
+
+def index_holds_tags(store: Store, sample: Iterable[Message]) -> bool | None:
+    """Whether a message that the index knows is there by its tag too; None when nothing tells.
+
+    The oldest are asked, of `sample` (in log order), and the newest that the index has: a broker that was brought to
+    5.4.0 or later indexes tags from then on only. A single message without its tag tells nothing: it may be damaged.
+    """
+    seen = [*islice(_indexed_by_tag(sample, store), ASKED_MESSAGES), *_newest_by_tag(store)]
+    without = {physical_offset for physical_offset, by_tag in seen if not by_tag}
+    if any(by_tag for _, by_tag in seen):
+        return True
+    return False if len(without) > 1 else None
+
+
+def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[tuple[int, bool]]:
+    """Each message with a tag that the index knows by UNIQ_KEY, and whether one of its time is there by the tag too."""
+    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    for message in sample:
+        tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
+        if not tags or not unique_id:
+            continue
+        at = message.store_timestamp_ms
+        window = {"begin_ms": at - 2000, "end_ms": at + 2000, "max_num": 64}
+        for query in queries:
+            known = query.find(message.topic, unique_id, **window)
+            if any(hit.physical_offset == message.physical_offset for hit in known):
+                yield message.physical_offset, bool(query.find(message.topic, f"T#{tags}", **window))
+
+
+def _newest_by_tag(store: Store) -> list[tuple[int, bool]]:
+    """Each message with a tag that the newest entries are of, and whether one of them is its tag's.
+
+    Entries at the end may be of messages that the log has lost: the search goes back in growing steps.
+    """
+    log = LogAccess(store.commitlog)
+    for file in reversed([file for file in open_index(store.index, on_damage="collect") if file.entries]):
+        last, step = file.entries, NEWEST_ENTRIES
+        while last > 0:
+            seen = list(_by_tag(log, file, max(1, last - NEWEST_ENTRIES + 1), last))
+            if seen:
+                return seen
+            last, step = last - step, 2 * step
+    return []
+
+
+def _by_tag(log: LogAccess, file: OpenIndex, first: int, last: int) -> Iterator[tuple[int, bool]]:
+    """Each message with a tag that the entries `first` to `last` are of, and whether one of them is its tag's."""
+    view = INDEX_ENTRY.array(file.data.data, at=file.entry_at(first), count=last - first + 1)
+    for place in np.unique(view["physical_offset"])[1:-1].tolist():  # entries of those at the ends may lie outside
+        message = log.message(place)
+        tags = message and message.property_value("TAGS")
+        if message and tags:
+            own = view["key_hash"][view["physical_offset"] == place]
+            yield place, index_key_hash(build_key(message.topic, f"T#{tags}")) in own.tolist()

@@ -22,8 +22,7 @@ from parsers.evidence.mapped import map_file
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
-from parsers.tiered.metadata import BrokerQueue, Segment, TieredMetadata
-from parsers.tiered.segments import segment_files
+from parsers.tiered.metadata import BrokerQueue, Segment, TieredMetadata, segment_files
 from recovery.scan.intervals import Longs, found_at
 from recovery.scan.log_access import LogAccess
 

@@ -18,8 +18,8 @@ import pytest
 pytest.importorskip("obstore", reason="the extra `objects` is not installed")
 
 from pipelines.objects.faults import open_faults
-from pipelines.objects.kept import BLOCK
 from pipelines.objects.listing import PREFIX
+from pipelines.objects.pager import BLOCK
 from tests.lake_faults.world import World
 from tests.support.copies import copy_tree
 from tests.support.s3_server import WELL, Environ, S3Server, s3_server

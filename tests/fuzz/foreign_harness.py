@@ -17,8 +17,7 @@ from parsers.rocksdb.layout import OFFSETS_FAMILY, UNITS_FAMILY
 from parsers.rocksdb.queue_table import QueueTable
 from parsers.rocksdb.queue_units import queue_ends, summarize, units_to_batches
 from parsers.store.store import open_store
-from parsers.tiered.metadata import Segment, TieredMetadata
-from parsers.tiered.segments import segment_name
+from parsers.tiered.metadata import Segment, TieredMetadata, segment_name
 from parsers.values.java import LONG_MAX, LONG_MIN
 from recovery.tiered.queues import tiered_queues
 from tests.support.files import Seen, put

@@ -36,8 +36,7 @@ from parsers.index.open import open_index
 from parsers.index.read import index_files, read_index
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import StoreFile
-from parsers.tiered.metadata import read_tiered_metadata
-from parsers.tiered.segments import segment_files
+from parsers.tiered.metadata import read_tiered_metadata, segment_files
 from parsers.timer.check import read_timercheck
 from parsers.timer.log import TIMER_UNIT, read_timerlog
 from parsers.timer.wheel import read_wheel

@@ -13,8 +13,7 @@ from parsers.commitlog.record.layout import HEAD
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.layouts.fastjson import parse
 from parsers.store.store import open_store
-from parsers.tiered.metadata import read_tiered_metadata
-from parsers.tiered.segments import segment_files, segment_name
+from parsers.tiered.metadata import read_tiered_metadata, segment_files, segment_name
 from pipelines.answers.derived.store_rows import JUDGES
 from pipelines.lake.configuration.sources import BrokerSource
 from recovery.verify.checks.tiered import check_tiered

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from pipelines.answers.recorded import ownership_rows
 from pipelines.answers.recorded.ownership_rows import rows_to_batch
 from pipelines.lake.tables.ownership import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
-from pipelines.spark.jobs.table_writers import TableWriters
+from pipelines.spark.jobs.ownership import TableWriters
 from rebalance.diagnosis.anomalies import Anomaly
 from rebalance.diagnosis.targets import Assignment
 from rebalance.facts.heartbeats import Heartbeat, heartbeats_of

@@ -13,8 +13,7 @@ import pytest
 from pipelines.lake.catalog import publish
 from pipelines.lake.lake import Lake
 from rocketlens.errors import RocketlensError
-from rocketlens.magic import with_values
-from rocketlens.sql_completion import Names, completions, sql_after, sql_before, word_before
+from rocketlens.magic import Names, completions, sql_after, sql_before, with_values, word_before
 
 VALUES = {"topic": "It's {odd}", "n": 3, "x": 0.5, "on": True, "no": None, "at": datetime(2026, 11, 21, tzinfo=UTC)}
 

@@ -10,26 +10,26 @@ import gc
 import os
 import uuid
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pipelines.answers.recorded.ownership_rows import logged
+from pipelines.answers.recorded.ownership_rows import BATCH_ROWS, logged, rows_to_batch
 from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.delta.commit import commit
-from pipelines.lake.delta.parts import Part, new_job, remove_job
+from pipelines.lake.delta.parts import Part, PartsWriter, new_job, remove_job
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.ownership import HEARTBEATS, LOG_EVENTS
 from pipelines.lake.tables.raw import TABLES
+from pipelines.lake.tables.table import Table
 from pipelines.objects.both import remove_all
 from pipelines.objects.place import Place
 from pipelines.recordings.line_counts import RecordedLines
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from pipelines.spark.jobs.fact_spool import COMMON, FactSpool, SpoolFile, facts_by_group
-from pipelines.spark.jobs.table_writers import TableWriters
 from pipelines.spark.workers import on_workers
 
 if TYPE_CHECKING:
@@ -209,3 +209,30 @@ def _commit(lake: Lake, names: Iterable[str], made: Sequence[Mapping[str, list[P
         commit(TABLES[name], lake.table_root(name), parts, None)
         rows[name] = sum(part.rows for part in parts)
     return rows
+
+
+class TableWriters:
+    """Writes rows of several tables as they come; at most BATCH_ROWS and what is added at once wait in memory."""
+
+    def __init__(self, tables: Iterable[Table], root_of: Callable[[str], Place], job: str, source: str) -> None:
+        self._source = source
+        self._tables = {table.name: table for table in tables}
+        self._writers = {name: PartsWriter(table, root_of(name), job) for name, table in self._tables.items()}
+        self._waiting: dict[str, list[Any]] = {name: [] for name in self._tables}
+
+    def add(self, name: str, rows: Iterable[Any]) -> None:
+        waiting = self._waiting[name]
+        waiting.extend(rows)
+        if len(waiting) >= BATCH_ROWS:
+            self._write(name)
+
+    def close(self) -> dict[str, list[Part]]:
+        """The parts of each table; nothing is committed yet."""
+        for name in self._tables:
+            self._write(name)
+        return {name: writer.close() for name, writer in self._writers.items()}
+
+    def _write(self, name: str) -> None:
+        if rows := self._waiting[name]:
+            self._writers[name].write(rows_to_batch(self._tables[name].bare_schema, rows, self._source))
+            self._waiting[name] = []

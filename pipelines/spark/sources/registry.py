@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from pipelines.spark.sources.checkpoint import CheckpointSource, EpochSource
+from pipelines.spark.sources.by_file import (
+    CheckpointSource,
+    CompactionSource,
+    ConsumeQueueSource,
+    EpochSource,
+    ExtSource,
+    TimerSource,
+)
 from pipelines.spark.sources.commitlog import CommitLogSource, RegionsSource
-from pipelines.spark.sources.compaction import CompactionSource
 from pipelines.spark.sources.config import ConfigSource
-from pipelines.spark.sources.consumequeue import ConsumeQueueSource, ExtSource
 from pipelines.spark.sources.files import FilesSource
 from pipelines.spark.sources.index import IndexFilesSource, IndexSource
 from pipelines.spark.sources.queues import QueuesSource
 from pipelines.spark.sources.source import StoreSource
-from pipelines.spark.sources.timer import TimerSource
 
 SOURCES: tuple[type[StoreSource], ...] = (
     FilesSource,
