@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from pipelines.cli.frame.asked.bundles import Body
 from pipelines.cli.frame.asked.help_page import first_paragraph
 from pipelines.cli.frame.asked.options import PANELS
 from pipelines.cli.frame.asked.typer_classes import Group
@@ -119,6 +120,13 @@ def commands_of(module: str) -> Mapping[str, Any]:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     add_commands(app, import_module(f"{COMMANDS}.{module}"))
     return dict(get_group(app).commands)
+
+
+def body_of(name: str) -> Body:
+    """The function that a command is made of, by the command's name."""
+    (module,) = (entry.module for entry in printed() if entry.name == name)
+    body: Body = getattr(import_module(f"{COMMANDS}.{module}"), name.replace("-", "_"))
+    return body
 
 
 def printed() -> list[Entry]:

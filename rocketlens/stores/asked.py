@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,11 @@ class Asked:
         """What was said of the broker, as recovery takes it. Raises RocketlensError: a wrong version or setting."""
         return said_of(self._broker)
 
-    def _rows(self, command: Callable[..., None], **asked: Any) -> Rows:
-        """The rows of a command that asks a store."""
-        return rows_of(command, self._broker, store=self.path, **asked)
+    def _rows(self, command: str, **asked: Any) -> Rows:
+        """The rows of a command, by its name, that asks a store."""
+        from pipelines.cli.contents import body_of
+
+        return rows_of(body_of(command), self._broker, store=self.path, **asked)
 
 
 def path_of(place: Place | None) -> Path | None:

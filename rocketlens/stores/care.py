@@ -24,9 +24,7 @@ class Care(Asked):
         >>> len(store.verify())
         0
         """
-        from pipelines.cli.commands.broker.verify import verify
-
-        return self._rows(verify, deep=deep, logs=self._logs)
+        return self._rows("verify", deep=deep, logs=self._logs)
 
     def forecast(self) -> Forecast:
         """What this broker would do with these files if it were started now; nothing is touched (`forecast`).
@@ -45,9 +43,7 @@ class Care(Asked):
         >>> store.upgrade("5.5.0")["after"][0]
         'comes up'
         """
-        from pipelines.cli.commands.broker.upgrade import upgrade
-
-        return self._rows(upgrade, to=to, rules=rules)
+        return self._rows("upgrade", to=to, rules=rules)
 
     def rebuild(self, to: Place) -> Document:
         """Write ConsumeQueue and index from the CommitLog alone into the new folder `to`, and report (`rebuild`).

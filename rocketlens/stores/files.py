@@ -119,9 +119,7 @@ class Files(Asked):
         >>> store.queues(topic="OrderTopic2")["messages"]
         [531, 571]
         """
-        from pipelines.cli.commands.store.queues import queues
-
-        return self._rows(queues, topic=topic, queue=queue)
+        return self._rows("queues", topic=topic, queue=queue)
 
     def compaction(
         self,
@@ -139,15 +137,7 @@ class Files(Asked):
         >>> store.compaction()["topic"]
         []
         """
-        from pipelines.cli.commands.broker.compaction import compaction
-
-        return self._rows(
-            compaction,
-            topic=topic,
-            queue=queue,
-            messages=messages,
-            from_offset=from_offset,
-        )
+        return self._rows("compaction", topic=topic, queue=queue, messages=messages, from_offset=from_offset)
 
     def tiered(self, *, segments: Place | None = None) -> Rows:
         """What the broker has handed to its tiered store, per queue (`tiered`).
@@ -158,9 +148,7 @@ class Files(Asked):
         >>> store.tiered()["topic"]
         []
         """
-        from pipelines.cli.commands.broker.tiered import tiered
-
-        return self._rows(tiered, segments=path_of(segments))
+        return self._rows("tiered", segments=path_of(segments))
 
     def find(
         self,
@@ -181,10 +169,8 @@ class Files(Asked):
         >>> store.find(topic="OrderTopic0", key="cAaAa")["physical_offset"][:2]
         [3298400, 3292887]
         """
-        from pipelines.cli.commands.store.find import find
-
         return self._rows(
-            find,
+            "find",
             topic=topic,
             key=key,
             unique_id=unique_id,
@@ -221,14 +207,8 @@ class Files(Asked):
         >>> store.offset_at("OrderTopic0", 0, "2026-11-21T15:14:00Z")
         89
         """
-        from pipelines.cli.commands.store.offset_at import BoundaryName, offset_at
+        from pipelines.cli.commands.store.offset_at import BoundaryName
 
-        answer = self._rows(
-            offset_at,
-            topic=topic,
-            queue=queue,
-            at=instant(at),
-            boundary=BoundaryName(boundary),
-        )
+        answer = self._rows("offset-at", topic=topic, queue=queue, at=instant(at), boundary=BoundaryName(boundary))
         found: int | None = answer["queue_offset"][0]
         return found

@@ -25,15 +25,7 @@ class Groups(Asked):
         >>> store.groups(group="CG_failing")["dead_letters"]
         [11]
         """
-        from pipelines.cli.commands.store.lives import groups
-
-        return self._rows(
-            groups,
-            group=group,
-            logs=self._logs,
-            offsets=path_of(offsets),
-            no_proxy=no_proxy,
-        )
+        return self._rows("groups", group=group, logs=self._logs, offsets=path_of(offsets), no_proxy=no_proxy)
 
     def lag(
         self,
@@ -52,17 +44,8 @@ class Groups(Asked):
         >>> store.lag(group="CG_lagging")["messages_behind"]
         [214, 220, 210, 236]
         """
-        from pipelines.cli.commands.groups.lag import lag
-
         kept = path_of(offsets)
-        return self._rows(
-            lag,
-            group=group,
-            topic=topic,
-            at=instant(at),
-            offsets=kept,
-            logs=self._logs,
-        )
+        return self._rows("lag", group=group, topic=topic, at=instant(at), offsets=kept, logs=self._logs)
 
     def lag_history(self, offsets: Place) -> Rows:
         """Lag at each moment at which the offsets were kept; oldest first.
@@ -106,16 +89,8 @@ class Groups(Asked):
         >>> sorted(set(rl.store(rl.bundled_store("orders-cluster")).episodes(kept, status=True)["status"]))
         ['OK', 'WARN']
         """
-        from pipelines.cli.commands.groups.episodes import episodes
-
         return self._rows(
-            episodes,
-            offsets=Path(offsets),
-            group=group,
-            topic=topic,
-            logs=paths_of(logs),
-            least=least,
-            status=status,
+            "episodes", offsets=Path(offsets), group=group, topic=topic, logs=paths_of(logs), least=least, status=status
         )
 
     def backlog(
@@ -138,16 +113,8 @@ class Groups(Asked):
         >>> list(zip(found["unread"], found["matching"]))[:1]
         [(214, 57)]
         """
-        from pipelines.cli.commands.groups.backlog import backlog
-
         return self._rows(
-            backlog,
-            group=group,
-            topic=topic,
-            tags=tags,
-            sql92=sql92,
-            offsets=path_of(offsets),
-            logs=self._logs,
+            "backlog", group=group, topic=topic, tags=tags, sql92=sql92, offsets=path_of(offsets), logs=self._logs
         )
 
     def ledger(
@@ -172,16 +139,8 @@ class Groups(Asked):
         >>> list(zip(found["state"], found["messages"]))
         [('consumed', 207), ('waiting', 214)]
         """
-        from pipelines.cli.commands.groups.ledger import ledger
-
         return self._rows(
-            ledger,
-            group=group,
-            topic=topic,
-            queue=queue,
-            lost=lost,
-            offsets=path_of(offsets),
-            logs=paths_of(logs),
+            "ledger", group=group, topic=topic, queue=queue, lost=lost, offsets=path_of(offsets), logs=paths_of(logs)
         )
 
     def offsets(
@@ -202,15 +161,8 @@ class Groups(Asked):
         >>> store.offsets(group="CG_lagging").to_pylist()
         []
         """
-        from pipelines.cli.commands.groups.offsets import offsets as command
-
         return self._rows(
-            command,
-            group=group,
-            topic=topic,
-            queue=queue,
-            logs=paths_of(logs),
-            offsets=path_of(offsets),
+            "offsets", group=group, topic=topic, queue=queue, logs=paths_of(logs), offsets=path_of(offsets)
         )
 
     def start_at(
@@ -230,9 +182,8 @@ class Groups(Asked):
         >>> store.start_at("OrderTopic2")["latest"]
         [531, 571]
         """
-        from pipelines.cli.commands.broker.start_at import start_at
         from recovery.query.group_start import Policy
 
         if policy not in set(Policy):
             raise RocketlensError(f"policy: {policy!r} is none; there are {', '.join(Policy)}")
-        return self._rows(start_at, topic=topic, policy=Policy(policy), timestamp=instant(timestamp), memory=memory)
+        return self._rows("start-at", topic=topic, policy=Policy(policy), timestamp=instant(timestamp), memory=memory)

@@ -20,9 +20,7 @@ class Stories(Asked):
         >>> store.topics(topic="OrderTopic2")["state"]
         ['alive']
         """
-        from pipelines.cli.commands.store.topics import topics
-
-        return self._rows(topics, topic=topic, logs=self._logs)
+        return self._rows("topics", topic=topic, logs=self._logs)
 
     def lives(self, *, topic: str | None = None, group: str | None = None, kept: Place | None = None) -> Rows:
         """What happened to topics and groups: created, changed, deleted, created again, vanished (`lives`).
@@ -33,15 +31,7 @@ class Stories(Asked):
         >>> store.lives(topic="OrderTopic2")["happened"]
         ['created']
         """
-        from pipelines.cli.commands.store.lives import lives
-
-        return self._rows(
-            lives,
-            topic=topic,
-            group=group,
-            logs=self._logs,
-            kept=path_of(kept),
-        )
+        return self._rows("lives", topic=topic, group=group, logs=self._logs, kept=path_of(kept))
 
     def who(self, message_id: str, *, logs: Iterable[Place] = (), offsets: Place | None = None) -> Rows:
         """The way of one message: sent, stored, indexed, owned, pulled, committed past, retried, traced (`who`).
@@ -85,14 +75,7 @@ class Stories(Asked):
         >>> store.traces(messages=True).to_pylist()
         []
         """
-        from pipelines.cli.commands.messages.traces import traces
-
-        return self._rows(
-            traces,
-            messages=messages,
-            message_id=message_id,
-            trace_topic=list(trace_topic) or None,
-        )
+        return self._rows("traces", messages=messages, message_id=message_id, trace_topic=list(trace_topic) or None)
 
     def delays(
         self,
@@ -114,16 +97,7 @@ class Stories(Asked):
         >>> sorted(set(store.delays(messages=True)["state"]))
         ['delivered', 'pending']
         """
-        from pipelines.cli.commands.messages.delays import delays
-
-        return self._rows(
-            delays,
-            topic=topic,
-            level=level,
-            messages=messages,
-            pending=pending,
-            now=instant(now),
-        )
+        return self._rows("delays", topic=topic, level=level, messages=messages, pending=pending, now=instant(now))
 
     def retries(
         self,
@@ -145,16 +119,7 @@ class Stories(Asked):
         >>> store.retries(group="CG_failing")["dead_letters"]
         [11]
         """
-        from pipelines.cli.commands.messages.retries import retries
-
-        return self._rows(
-            retries,
-            group=group,
-            topic=topic,
-            messages=messages,
-            dead=dead,
-            offsets=path_of(offsets),
-        )
+        return self._rows("retries", group=group, topic=topic, messages=messages, dead=dead, offsets=path_of(offsets))
 
     def transactions(self, *, topic: str | None = None, messages: bool = False, open_: bool = False) -> Rows:
         """Transactions: committed, rolled back, pending, given up, and how often checked (`transactions`).
@@ -166,9 +131,7 @@ class Stories(Asked):
         >>> sum(store.transactions()["pending"]) == len(store.transactions(messages=True, open_=True))
         True
         """
-        from pipelines.cli.commands.messages.transactions import transactions
-
-        return self._rows(transactions, topic=topic, messages=messages, open_=open_)
+        return self._rows("transactions", topic=topic, messages=messages, open_=open_)
 
     def pop(
         self,
@@ -193,10 +156,8 @@ class Stories(Asked):
         >>> sum(store.pop()["in_flight"]) == len(store.pop(messages=True, open_=True))
         True
         """
-        from pipelines.cli.commands.messages.pop import pop
-
         return self._rows(
-            pop,
+            "pop",
             group=group,
             topic=topic,
             messages=messages,
