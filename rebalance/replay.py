@@ -30,11 +30,10 @@ from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
 from rebalance.model.span import ALWAYS
 from rebalance.model.timing import PAUSE_MS, SETTLE_MS
-from rebalance.ownership.doubts import Doubt, Watched, doubts_of, unnamed
+from rebalance.ownership.doubts import Doubt, Watched, doubts_of, pop_doubts, unnamed
 from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.notes import notes_of
 from rebalance.ownership.owners import OwnershipIndex, QueueOwners
-from rebalance.ownership.pop import pop_doubts
 from rebalance.processes.ends import ends_of
 from rebalance.processes.group_record import GroupRecord
 from rebalance.processes.life import Life

@@ -121,7 +121,7 @@ def said_of(broker: BrokerOptions) -> Said:
 
     Raises RocketlensError: a text that is no version, or a wrong setting.
     """
-    from pipelines.cli.frame.call.settings import said_by
+    from pipelines.cli.frame.call.opening import said_by
 
     with sentences():
         return said_by(Gathered(Format.JSON, None, None), broker)

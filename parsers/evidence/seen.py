@@ -1,12 +1,16 @@
-"""What the system says of files and folders, without opening them."""
+"""What the system says of files and folders, without opening them; and which plain files a place holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from parsers.evidence.supplied import supply_of
+
+MOST_FILES = 200_000
+"""A week of copies of consumerOffset.json, one at each of the broker's writes, is 120 000."""
 
 
 class Seen(NamedTuple):
@@ -35,3 +39,31 @@ def _seen(path: Path) -> Seen | None:
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     return Seen(stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)
+
+
+class TooManyFiles(Exception):
+    """A folder holds more files than one command looks at: one sentence."""
+
+
+def files_below(place: Path, problem: Callable[[str], None] = lambda sentence: None) -> list[Path]:
+    """The file itself, or the files below the folder, sorted; none of a place that is not there.
+
+    Pipes and devices, which have no end, are no files.
+
+    Args:
+        problem: called with folders that cannot be looked into.
+    Raises:
+        TooManyFiles: the folder holds more than MOST_FILES files.
+    """
+    if not place.is_dir():
+        return [place] if place.is_file() else []
+
+    def closed(error: OSError) -> None:
+        problem(f"{error.filename}: {error.strerror or error}: nothing in it was read")
+
+    found: list[Path] = []
+    for folder, _, names in os.walk(place, onerror=closed):
+        if len(found) + len(names) > MOST_FILES:
+            raise TooManyFiles(f"{place}: more than {MOST_FILES:,} files; name the folder in which those to read lie")
+        found += [Path(folder, name) for name in names]
+    return sorted(path for path in found if path.is_file())

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.evidence.listing import files_below
-from parsers.evidence.seen import seen
+from parsers.evidence.seen import files_below, seen
 from pipelines.ingest.ingested import Ingested
 from pipelines.installed.version import installed_version
 from pipelines.lake.configuration.sources import BrokerSource

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsers.evidence.listing import files_below
+from parsers.evidence.seen import files_below
 from pipelines.recordings.kept_copy import written_ms
 from pipelines.recordings.kinds import BROKER_STEMS, NO_NAME_FOR_A_BROKER, first_stamp, is_pcap, kind_of_lines, log_stem
 from pipelines.recordings.lines import Problem, ignored, lines_of, records_of, records_of_packets

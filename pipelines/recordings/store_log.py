@@ -9,7 +9,7 @@ from os.path import abspath, commonpath
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.evidence.listing import files_below
+from parsers.evidence.seen import files_below
 from parsers.values.java import INT_MAX
 from pipelines.recordings.kinds import LOG_NAME
 from pipelines.recordings.lines import Problem, lines_of

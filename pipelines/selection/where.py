@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from parsers.commitlog.batches.arrow import ALL_COLUMNS
 from pipelines.lake.catalog import CONFINEMENT
-from pipelines.selection.content import BODY_TEXT
-from pipelines.selection.selector import WrongCondition
+from pipelines.selection.selector import BODY_TEXT, WrongCondition
 
 COLUMNS = (*ALL_COLUMNS.names, BODY_TEXT.name)
 ROWS = "batch_of_messages"

@@ -18,6 +18,8 @@ from rebalance.tenures.queue_table import Tenure
 
 NEVER_COMMITTED = "a queue that was never committed, taken in the hole"
 NOT_ON_RECORD = "(a member that is not on record)"
+POP_SHARED = "pop_shared"
+SHARED = "POP shares the queues"
 
 
 class Doubt(NamedTuple):
@@ -236,3 +238,15 @@ def _unreachable(lives: Sequence[Life], watched: Watched) -> Iterable[Doubt]:
             if unreachable and not life.seen_from_start:
                 reason = f"{broker} was down when the record began"
                 yield Doubt(life.client_id, unreachable, None, first_down[1], reason)
+
+
+def pop_doubts(lives: Iterable[Life], queues: Iterable[MessageQueue], topics: frozenset[str]) -> Iterator[Doubt]:
+    """In POP mode a broker hands a queue's messages to several clients at once: every client of the group may consume
+    every queue of these topics, over the whole record, for a client keeps to its mode until it asks again or restarts.
+
+    Source: QueryAssignmentProcessor#doLoadBalance, #allocate4Pop; RebalanceImpl#updateMessageQueueAssignment @5.3.3.
+    """
+    shared = frozenset(queue for queue in queues if queue.topic in topics)
+    if shared:
+        for client_id in sorted({life.client_id for life in lives}):
+            yield Doubt(client_id, shared, None, None, SHARED)

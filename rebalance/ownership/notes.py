@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from parsers.values.utc import utc_text
 from rebalance.facts.input_notes import CLOCK_DIFFERS, Note
 from rebalance.model.timing import LOG_KILLED_MS
-from rebalance.ownership.doubts import NEVER_COMMITTED, Doubt
+from rebalance.ownership.doubts import NEVER_COMMITTED, POP_SHARED, SHARED, Doubt
 from rebalance.ownership.history import GroupHistory
 from rebalance.ownership.log_limits import LOG_ENDS
-from rebalance.ownership.pop import POP_SHARED, SHARED
 from rebalance.processes.client_clock import ahead_ms, changes_of
 
 STARTS_IN_THE_MIDDLE = "starts_in_the_middle"

@@ -1,4 +1,5 @@
-"""AVG: contiguous blocks, the first clients get one queue more. The default strategy."""
+"""AVG, the default strategy: contiguous blocks, the first clients get one queue more; and AVG_BY_CIRCLE, which deals
+queues out in turn, like cards."""
 
 from __future__ import annotations
 
@@ -34,3 +35,23 @@ class Averagely:
             return list(mq_all[start : start + share + 1])
         start = index * share + remainder
         return list(mq_all[start : start + share])
+
+
+@dataclass(frozen=True, slots=True)
+class AveragelyByCircle:
+    """AllocateMessageQueueAveragelyByCircle.
+
+    Example: queues 0-4, clients A, B, C -> A 0 3, B 1 4, C 2.
+    Invariant: each queue has one owner; queue k belongs to client k mod c.
+    Source: AllocateMessageQueueAveragelyByCircle#allocate, unchanged 4.4.0 - 5.3.3.
+    """
+
+    name: str = "AVG_BY_CIRCLE"
+
+    def allocate(
+        self, group: str, current_cid: str | None, mq_all: Sequence[MessageQueue] | None, cid_all: Sequence[str] | None
+    ) -> list[MessageQueue]:
+        """See `Strategy.allocate`."""
+        current_cid, mq_all, cid_all = check_arguments(current_cid, mq_all, cid_all)
+        index = index_of(current_cid, cid_all)
+        return [] if index is None else list(mq_all[index :: len(cid_all)])

@@ -10,8 +10,7 @@ from typing import Any
 
 from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.strategies.averagely import Averagely
-from rebalance.strategies.averagely_by_circle import AveragelyByCircle
+from rebalance.strategies.averagely import Averagely, AveragelyByCircle
 from rebalance.strategies.base import Strategy
 from rebalance.strategies.by_config import ByConfig
 from rebalance.strategies.by_machine_room import ByMachineRoom

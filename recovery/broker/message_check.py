@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from parsers.commitlog.dledger_headers import layout as entries
 from parsers.commitlog.record.layout import MAGIC_BLANK, MAGIC_V1, MAGIC_V2, RECORD_START, Parts, parts
-from parsers.commitlog.record.propcrc import RESERVED_SIZE
-from parsers.commitlog.record.properties import PropertyRule, decode_properties
+from parsers.commitlog.record.properties import RESERVED_SIZE, PropertyRule, decode_properties
 from parsers.damage.errors import StoreFormatError
 from parsers.layouts.layout import Layout
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, crc31, decode_utf8, split, to_int
@@ -238,3 +238,27 @@ class _Reader:
         if size > self.left:
             raise _Invalid(f"body: {size} bytes are said to follow")
         self.at += size
+
+
+@dataclass(slots=True)
+class EntryCheck(MessageCheck):
+    """The check of a DLedger node's log, whose messages stand behind headers of entries. A header that has a message's
+    magic code in it is one of the log before DLedger.
+
+    Source: DLedgerCommitLog#checkMessageAndReturnSize @4.9.8, 5.3.3.
+    """
+
+    def at(self, buf: memoryview, at: int, *, crc: bool, duplication: bool = False, read_body: bool = True) -> Checked:
+        """Judge the entry at byte `at`. Whatever is thrown there, for lack of memory too, is no message."""
+        if len(buf) - at < entries.ENTRY_START.size:
+            return Checked(False, -1, at, reason="fewer bytes are left than an entry begins with")
+        start = entries.ENTRY_START.unpack(buf, at)
+        record = at + entries.HEADER_SIZE
+        if start["entry_size"] in (MAGIC_BLANK, MAGIC_V1, *((MAGIC_V2,) if self.version.reads_v2_messages else ())):
+            record = at
+        elif start["magic"] == entries.MAGIC_BLANK:
+            return Checked(True, 0, at + entries.ENTRY_START.size)
+        try:
+            return MessageCheck.at(self, buf, record, crc=crc, duplication=duplication, read_body=read_body)
+        except OutOfHeap as thrown:
+            return Checked(False, -1, record, reason=str(thrown))

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from parsers.commitlog.batches.read import MessageFilter, read_commitlog
-from parsers.commitlog.record.ids import decode_message_id
+from parsers.commitlog.record.host import decode_message_id
 from parsers.commitlog.record.message import Message
 from parsers.commitlog.record.properties import last_value
 from parsers.damage.errors import Damage, DamageSink, StoreFormatError, report

@@ -24,8 +24,7 @@ from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rebuild.filter_bits import FilterBits, TopicFilters
 from recovery.rebuild.queue_files import QueueTotals, write_piece
-from recovery.scan.log_access import LogAccess
-from recovery.scan.store_times import UNKNOWN, StoredTimes
+from recovery.scan.log_access import UNKNOWN, LogAccess, StoredTimes
 
 Longs = npt.NDArray[np.int64]
 FOLDER = "consumequeue_ext"

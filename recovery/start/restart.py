@@ -14,11 +14,10 @@ from parsers.commitlog.record.tags import DelayLevels
 from parsers.index.geometry import Geometry
 from recovery.broker.compaction import load_compaction
 from recovery.broker.consume_queue import Hang
-from recovery.broker.entry_check import EntryCheck
 from recovery.broker.index_service import IndexFileNotMade, IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files, why_left_out
 from recovery.broker.memory import BrokerMemory
-from recovery.broker.message_check import MessageCheck, OutOfHeap
+from recovery.broker.message_check import EntryCheck, MessageCheck, OutOfHeap
 from recovery.broker.store_folder import Evidence
 from recovery.broker.valid_runs import RecordRuns
 from recovery.config.files import DELAYS, Stage

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from parsers.commitlog.record.host import Host
 from parsers.commitlog.record.layout import SYS_FLAG_COMPRESSED
 from parsers.commitlog.record.message import encode_message
-from parsers.commitlog.record.propcrc import encode_record_crc
-from parsers.commitlog.record.properties import encode_properties
+from parsers.commitlog.record.properties import encode_properties, encode_record_crc
 from tests.support.commitlog_strategies import sealed
 from tests.support.new_message import new_message
 from tests.support.small_log import FIRST_MS, SmallLog

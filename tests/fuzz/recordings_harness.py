@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.commitlog.record.body import decompress
-from parsers.commitlog.record.ids import decode_message_id
+from parsers.commitlog.record.host import decode_message_id
 from parsers.commitlog.record.tags import DelayLevels
 from parsers.damage.errors import NotThisFormat, StoreFormatError
 from pipelines.answers.instants import parse_broker_instant, parse_instant

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.commitlog.record.propcrc import NAME
+from parsers.commitlog.record.properties import NAME
 from parsers.store.store import open_store
 from tests.support.bit_flips import field_of_each_byte, first_records, unnoticed_flips
 from tests.support.fixtures import CHECKOUT

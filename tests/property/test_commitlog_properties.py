@@ -17,11 +17,15 @@ from parsers.commitlog.batches.segment import Decoding, read_segment, regions_of
 from parsers.commitlog.compiled.fields import FIRST_MS, LAST_MS
 from parsers.commitlog.compiled.shape import shape_of
 from parsers.commitlog.files.region import Region
-from parsers.commitlog.record.host import Host
-from parsers.commitlog.record.ids import decode_message_id, encode_message_id
+from parsers.commitlog.record.host import Host, decode_message_id, encode_message_id
 from parsers.commitlog.record.message import Message, decode_message, encode_message
-from parsers.commitlog.record.propcrc import decode_record_crc, encode_record_crc
-from parsers.commitlog.record.properties import PropertyRule, decode_properties, encode_properties
+from parsers.commitlog.record.properties import (
+    PropertyRule,
+    decode_properties,
+    decode_record_crc,
+    encode_properties,
+    encode_record_crc,
+)
 from parsers.commitlog.record.tags import tags_hash
 from parsers.damage.errors import StoreFormatError
 from parsers.kernels.crc32 import crc32_by_folding, crc32_by_tables

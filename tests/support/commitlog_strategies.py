@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from parsers.commitlog.record.host import Host
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6, parts
 from parsers.commitlog.record.message import Message, encode_message
-from parsers.commitlog.record.propcrc import RESERVED_SIZE, encode_record_crc
+from parsers.commitlog.record.properties import RESERVED_SIZE, encode_record_crc
 from parsers.values.java import crc31
 
 INT = st.integers(-(2**31), 2**31 - 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from parsers.checkpoints.checkpoint import CHECKPOINT
 from parsers.commitlog.record.layout import HEAD, HOST_V4
 from parsers.commitlog.record.message import Message, encode_message
-from parsers.commitlog.record.propcrc import encode_record_crc
+from parsers.commitlog.record.properties import encode_record_crc
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.values.java import crc31

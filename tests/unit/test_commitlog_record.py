@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.commitlog.record.host import Host
-from parsers.commitlog.record.ids import decode_message_id, encode_message_id
+from parsers.commitlog.record.host import Host, decode_message_id, encode_message_id
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, compression, parts, transaction_type
 from parsers.commitlog.record.message import decode_message, encode_message
-from parsers.commitlog.record.propcrc import decode_record_crc, encode_record_crc
-from parsers.commitlog.record.properties import PropertyRule, decode_properties, encode_properties
+from parsers.commitlog.record.properties import (
+    PropertyRule,
+    decode_properties,
+    decode_record_crc,
+    encode_properties,
+    encode_record_crc,
+)
 from parsers.commitlog.record.tags import DelayLevels, tags_code, tags_hash
 from parsers.damage.errors import CorruptRecord, NotThisFormat, TruncatedRecord
 from parsers.values.topics import SCHEDULE_TOPIC

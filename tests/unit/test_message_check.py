@@ -9,8 +9,7 @@ import pytest
 
 from parsers.commitlog.record.layout import HEAD, MAGIC_BLANK, RECORD_START
 from parsers.commitlog.record.message import Message, encode_message
-from parsers.commitlog.record.propcrc import RESERVED_SIZE, encode_record_crc
-from parsers.commitlog.record.properties import encode_properties
+from parsers.commitlog.record.properties import RESERVED_SIZE, encode_properties, encode_record_crc
 from parsers.values.java import crc31
 from recovery.broker.message_check import MessageCheck, OutOfHeap
 from recovery.broker.message_check_kernel import walk_valid

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.evidence.listing import TooManyFiles
+from parsers.evidence.seen import TooManyFiles
 from pipelines.recordings.lines import lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, LogBegins, RouteSeen, TopicQueues
@@ -129,7 +129,7 @@ def test_a_pipe_among_the_logs_holds_nobody_up(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_more_files_than_are_looked_at_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.evidence.listing.MOST_FILES", 3)
+    monkeypatch.setattr("parsers.evidence.seen.MOST_FILES", 3)
     for name in ("a/broker.log", "a/x", "b/y"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")

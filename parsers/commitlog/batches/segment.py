@@ -27,8 +27,7 @@ from parsers.commitlog.compiled.columns import (
     LogBytes,
 )
 from parsers.commitlog.compiled.kernel import BLANK, BROKEN, FULL, decode_run
-from parsers.commitlog.dledger_headers.chain import EntryChain
-from parsers.commitlog.dledger_headers.entry import Longs
+from parsers.commitlog.dledger_headers.entry import EntryChain, Longs
 from parsers.commitlog.files.check import wrong_crc
 from parsers.commitlog.files.logfile import LogFile, open_log
 from parsers.commitlog.files.region import Region

@@ -32,7 +32,7 @@ from parsers.commitlog.compiled.columns import (
 from parsers.commitlog.compiled.fields import put_flag_words, put_hosts, put_numbers, put_properties
 from parsers.commitlog.compiled.property_scan import put_text
 from parsers.commitlog.compiled.shape import is_blank, own_offset, shape_of
-from parsers.commitlog.record.propcrc import DIGITS, NAME, RESERVED_SIZE
+from parsers.commitlog.record.properties import DIGITS, NAME, RESERVED_SIZE
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.blocks import Bytes, copy, prefetch
 from parsers.kernels.crc32 import crc32

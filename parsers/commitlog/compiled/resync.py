@@ -26,7 +26,7 @@ from parsers.commitlog.compiled.shape import (
     shape_of,
 )
 from parsers.commitlog.record.layout import BLANK_SIZE_MIN, MAGIC_BLANK, MAGIC_V1, SYS_FLAG_BORN_HOST_V6
-from parsers.commitlog.record.propcrc import RESERVED_SIZE
+from parsers.commitlog.record.properties import RESERVED_SIZE
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import ALL, BLOCK, Bytes, equal_mask, lowest_bit
 from parsers.kernels.numba_cache import cached_njit

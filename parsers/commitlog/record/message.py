@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsers.commitlog.record.host import PORT_SIZE, Host, decode_host, encode_host
-from parsers.commitlog.record.ids import encode_message_id
+from parsers.commitlog.record.host import PORT_SIZE, Host, decode_host, encode_host, encode_message_id
 from parsers.commitlog.record.layout import (
     HEAD,
     MAGIC_V1,
@@ -24,8 +23,14 @@ from parsers.commitlog.record.layout import (
     parts,
     transaction_type,
 )
-from parsers.commitlog.record.propcrc import RESERVED_SIZE, record_crc_ok
-from parsers.commitlog.record.properties import Pairs, PropertyRule, decode_properties, last_value
+from parsers.commitlog.record.properties import (
+    RESERVED_SIZE,
+    Pairs,
+    PropertyRule,
+    decode_properties,
+    last_value,
+    record_crc_ok,
+)
 from parsers.damage.errors import CorruptRecord, NotThisFormat, TruncatedRecord
 from parsers.layouts.layout import Buffer
 from parsers.values.java import crc31, decode_utf8

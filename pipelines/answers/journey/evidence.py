@@ -21,8 +21,7 @@ from parsers.values.topics import (
 )
 from parsers.values.utc import epoch_ms
 from pipelines.answers.journey.held_back import held_back_in_lake
-from pipelines.answers.journey.life import message_life
-from pipelines.answers.journey.step import StoredRecord
+from pipelines.answers.journey.step import StoredRecord, message_life
 from pipelines.answers.journey.steps import Commit, KeptOffset, Pull, Trail
 from pipelines.answers.journey.traced import TraceEvent
 from pipelines.answers.lives.life_rows import lives_of_rows

@@ -19,8 +19,7 @@ from parsers.values.topics import (
     is_retry,
 )
 from pipelines.answers.journey.held_back import HeldBack
-from pipelines.answers.journey.life import MessageLife
-from pipelines.answers.journey.step import Step, StoredRecord
+from pipelines.answers.journey.step import MessageLife, Step, StoredRecord
 from pipelines.answers.journey.traced import TraceEvent, groups_of, sent, told_by_clients
 from pipelines.answers.offsets.event import OffsetEvent
 from rebalance.diagnosis.intervals import OwnershipInterval

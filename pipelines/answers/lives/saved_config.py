@@ -9,7 +9,7 @@ from typing import get_args
 
 from parsers.config.document import BACKUP, Document, decode_document, holds_table, read_document
 from parsers.damage.errors import DamageSink, StoreFormatError, report, why_unreadable
-from parsers.evidence.listing import files_below
+from parsers.evidence.seen import files_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from pipelines.recordings.kept_copy import read_copy, written_ms

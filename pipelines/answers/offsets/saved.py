@@ -12,7 +12,7 @@ from parsers.config.client_offsets import ClientOffset, client_offsets, is_clien
 from parsers.config.document import Document, holds_table
 from parsers.config.offsets import FILES, document_offsets, read_offsets
 from parsers.damage.errors import DamageSink, StoreFormatError, why_unreadable
-from parsers.evidence.listing import files_below
+from parsers.evidence.seen import files_below
 from parsers.layouts.fastjson import parse
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile

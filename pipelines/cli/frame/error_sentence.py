@@ -6,7 +6,7 @@ import sys
 
 from parsers.damage.errors import NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence.guard import WouldTouchEvidence
-from parsers.evidence.listing import TooManyFiles
+from parsers.evidence.seen import TooManyFiles
 from parsers.store.store import NotAStore
 from pipelines.cli.frame.errors import ExitCode, Stop
 from pipelines.installed.extras import missing_extra

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsers.damage.errors import why_unreadable
-from parsers.evidence.listing import files_below
 from parsers.evidence.mapped import read_small
+from parsers.evidence.seen import files_below
 from parsers.values.java import property_text
 from pipelines.installed.addresses import is_address, why_refused
 from pipelines.installed.shipped import DEMO, workplace

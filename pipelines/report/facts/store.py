@@ -41,8 +41,7 @@ from pipelines.answers.offsets.event import OffsetEvent
 from pipelines.answers.offsets.events import event_rows, events_of
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from pipelines.answers.offsets.start_rows import group_start_rows
-from pipelines.answers.recorded.heard import Heard
-from pipelines.answers.recorded.last_owners import owners_at_end
+from pipelines.answers.recorded.heard import Heard, owners_at_end
 from pipelines.answers.recorded.ownership_rows import rows_to_batches
 from pipelines.answers.traces import trace_batches, trace_sums
 from pipelines.recordings.store_log import rows_of

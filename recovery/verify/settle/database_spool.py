@@ -20,7 +20,7 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
-from recovery.scan.store_times import StoredTimes
+from recovery.scan.log_access import StoredTimes
 from recovery.verify.settle.queue_disk import FileUnits, QueueOnDisk
 from recovery.verify.settle.unit_times import Aside, UnitTimes
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.rocksdb.queue_table import Units
-from recovery.scan.store_times import UNKNOWN, StoredTimes
+from recovery.scan.log_access import UNKNOWN, StoredTimes
 
 PARTS, SMALLEST_PART = 64, 1 << 26
 AT_ONCE = 1 << 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipelines.cli.frame.written.sections import sections
+from pipelines.cli.frame.written.documents import sections
 
 Document = Mapping[str, Any]
 RECORDS_SHOWN, FIELDS_SHOWN, GROUPS_SHOWN, QUEUES_SHOWN = 5, 12, 20, 12

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.answers.losses import all_lost, counted, lost_or_nothing, lost_then, missing, places_lost, starts
 from pipelines.cli.commands.broker.config_words import decided_by_config, named_config
-from pipelines.cli.frame.written.sections import sections
+from pipelines.cli.frame.written.documents import sections
 
 Document = Mapping[str, Any]
 QUEUES_SHOWN = 20

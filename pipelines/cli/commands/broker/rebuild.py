@@ -154,7 +154,7 @@ def _keep(expired: Sequence[ExpiredQueue]) -> str:
 
 
 def _summary(report: RebuildReport, width: int) -> Iterator[str]:
-    from pipelines.cli.frame.written.sections import sections
+    from pipelines.cli.frame.written.documents import sections
 
     head = (
         ("written to", str(report.to)),

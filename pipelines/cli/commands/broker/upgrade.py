@@ -8,9 +8,8 @@ import typer
 
 from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, StoreArgument
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, config_pairs, known_store_at
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.call.settings import config_pairs
 from pipelines.cli.frame.errors import WrongUsage
 from recovery.rules.versions import BrokerVersion
 

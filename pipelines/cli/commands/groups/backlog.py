@@ -111,8 +111,7 @@ def backlog(
     from pipelines.answers.backlog.standing import Standing, stands_since
     from pipelines.answers.backlog.subscriptions import heard_subscriptions, subscriptions_of
     from pipelines.answers.offsets.saved import offsets_in
-    from pipelines.answers.recorded.heard import Heard
-    from pipelines.answers.recorded.last_owners import owners_at_end
+    from pipelines.answers.recorded.heard import Heard, owners_at_end
     from pipelines.lake.tables.lag import BACKLOG
     from pipelines.recordings.topic_log import topic_events
     from recovery.verify.ledger_in_motion import ledger_in_motion

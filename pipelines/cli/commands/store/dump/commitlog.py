@@ -89,8 +89,7 @@ def _messages(
     wanted: list[str],
 ) -> Iterator[pa.RecordBatch]:
     from parsers.commitlog.batches.read import read_commitlog
-    from pipelines.selection.content import BODY_TEXT, BodyContains, with_body_text
-    from pipelines.selection.selector import WrongCondition, selected
+    from pipelines.selection.selector import BODY_TEXT, BodyContains, WrongCondition, selected, with_body_text
 
     asked = [*wanted, "physical_offset", *(name for selector in selectors for name in selector.columns)]
     has_text = BODY_TEXT.name in asked

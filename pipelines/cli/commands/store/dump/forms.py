@@ -79,7 +79,7 @@ class Stored:
         import pyarrow as pa
 
         from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
-        from pipelines.selection.content import BODY_TEXT
+        from pipelines.selection.selector import BODY_TEXT
 
         added = [*(ALL_COLUMNS.field(name) for name in BODIES), BODY_TEXT] if self.bodies else []
         return pa.schema([*MESSAGE_SCHEMA, *added])

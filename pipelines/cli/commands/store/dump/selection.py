@@ -142,7 +142,7 @@ def _named(run: Run, selector: Selector, sentences: Sequence[str]) -> Selector:
 def of_batch(wanted: WantedOptions) -> Iterator[Selector]:
     """Selectors that look at one message. Raises WrongUsage: the SQL is no condition."""
     if wanted.body_contains is not None:
-        from pipelines.selection.content import BodyContains
+        from pipelines.selection.selector import BodyContains
 
         yield BodyContains(wanted.body_contains)
     if wanted.where is not None:
