@@ -40,7 +40,12 @@ FROM_THE_CRASH = ("not_dispatched_yet", "index_keys_missing", "queue_missing")
 """Kinds that a crashed store earns once `abort` or all queues are taken away: nothing then shows how far it came."""
 OF_A_FORMER_LIFE = ("not_dispatched", "not_dispatched_yet", "queue_missing")
 """Kinds of messages of a deleted topic, once the messages are gone that show that it was created again."""
-OF_AN_OFFSET = ("consumer_offset_above_max", "consumer_offset_below_min", "delay_offset_below_min")
+OF_AN_OFFSET = (
+    "consumer_offset_above_max",
+    "consumer_offset_below_min",
+    "delay_offset_above_max",
+    "delay_offset_below_min",
+)
 """Kinds that an edit of the queue earns, or one that takes a log file, although the group's offset is as it was."""
 OF_A_DELETED_TOPIC = "offsets of a deleted topic"
 FORMER_LIVES = ("former life of a topic", "deleted topic")
@@ -185,10 +190,13 @@ def _has_other_finding(base: Path, finding: Finding) -> bool:
 
 
 def _moves_the_queue(finding: Finding, changes: Sequence[Change]) -> bool:
-    """An edit took units of the queue, or messages that the log began with."""
+    """An edit took units of the queue, in its files or in the database of all, or messages that the log began with."""
     queue = f"consumequeue/{finding.span.topic}/{finding.span.queue_id}/"
     return any(
-        change.file.startswith(queue) or (change.what == "gone" and is_of_log(change.file)) for change in changes
+        change.file.startswith(queue)
+        or (change.file.startswith("consumequeue/") and change.file.count("/") == 1)
+        or (change.what == "gone" and is_of_log(change.file))
+        for change in changes
     )
 
 

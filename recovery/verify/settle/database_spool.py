@@ -69,10 +69,12 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
         return None, None
     damage: list[Damage] = []
     with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
-        spooled = Spool(store.queue_database.path.name, is_stores=queues.in_database, damage=damage)
+        unread = None if queues else queues.unread
+        is_stores = queues.in_database or unread is not None
+        spooled = Spool(store.queue_database.path.name, is_stores=is_stores, damage=damage)
         if queues.table is not None and queues.in_database:
             _fill(spooled, queues.table, store)
-        return spooled, queues.unread if not queues else None
+        return spooled, unread
 
 
 def _fill(spooled: Spool, table: QueueTable, store: Store) -> None:
