@@ -10,10 +10,9 @@ import pyarrow as pa
 from parsers.damage.errors import DamageSink
 from parsers.index.find import IndexQuery
 from parsers.store.store import Store
+from pipelines.lake.tables.table import schema_from
 
-SCHEMA = pa.schema(
-    [("key", pa.string()), ("physical_offset", pa.int64()), ("file", pa.string()), ("entry_no", pa.int32())]
-)
+SCHEMA = schema_from("key text, physical_offset i64, file text, entry_no i32")
 
 
 def key_entries(store: Store, topic: str, keys: Sequence[str], most: int, damage: DamageSink) -> pa.Table:

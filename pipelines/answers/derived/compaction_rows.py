@@ -16,6 +16,7 @@ from parsers.config.topics import read_topics
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
+from pipelines.lake.tables.table import schema_from
 from recovery.compaction.next_pass import Fate, NextPass, next_pass
 from recovery.compaction.pull import PullStatus, pull, units_from
 from recovery.knowledge.inference import StoreKnowledge
@@ -31,30 +32,14 @@ FATES = {
     Fate.WRITTEN_TO: "not read: in the last file",
 }
 FATE_NAMES = pa.array([FATES[fate] for fate in sorted(Fate)])
-QUEUE_SCHEMA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("served", pa.bool_()),
-        *((name, pa.int64()) for name in ("min_queue_offset", "max_queue_offset", "messages")),
-        ("files", pa.int32()),
-        ("compacted_to", pa.int64()),
-        ("next_pass_changes", pa.bool_()),
-        *((name, pa.int64()) for name in ("next_pass_keys", "next_pass_keeps", "next_pass_drops")),
-        ("reason", pa.string()),
-    ]
+QUEUE_SCHEMA = schema_from(
+    "topic text, queue_id i32, served flag, min_queue_offset i64, max_queue_offset i64, messages i64, files i32, "
+    "compacted_to i64, next_pass_changes flag, next_pass_keys i64, next_pass_keeps i64, next_pass_drops i64, "
+    "reason text"
 )
-MESSAGE_SCHEMA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("position", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("store_timestamp", pa.timestamp("ms", "UTC")),
-        ("next_pass", pa.string()),
-        ("newer_queue_offset", pa.int64()),
-    ]
+MESSAGE_SCHEMA = schema_from(
+    "topic text, queue_id i32, queue_offset i64, position i64, msg_size i32, store_timestamp time_ms, next_pass text, "
+    "newer_queue_offset i64"
 )
 
 

@@ -6,27 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from parsers.values.utc import utc
 from pipelines.answers.episodes.conditions import Conditions
 from pipelines.answers.episodes.curve import TopicCurve
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import WINDOW, status_of
+from pipelines.lake.tables.table import schema_from
 from recovery.query.lag import AHEAD
 
 DIGITS = 4
-STATUS_SCHEMA = pa.schema(
-    [
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("at", pa.timestamp("us", "UTC")),
-        ("status", pa.string()),
-        ("messages_behind", pa.int64()),
-        ("instants", pa.int32()),
-        ("reason", pa.string()),
-    ]
+STATUS_SCHEMA = schema_from(
+    "group text, topic text, queue_id i32, at time, status text, messages_behind i64, instants i32, reason text"
 )
 LEAST_MESSAGES = 100
 USUAL_TIMES = 3

@@ -18,7 +18,7 @@ from pipelines.answers.fates.columns import Longs, Mask, instants, known, reason
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import POPPED_MESSAGES
 from pipelines.lake.tables.lag import LAG
-from pipelines.lake.tables.table import TIMESTAMP
+from pipelines.lake.tables.table import schema_from
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import PASSED, POP_STATES, REVIVED, UNKNOWN, UNMATCHED, StorePops, pops
@@ -51,19 +51,9 @@ NOT_REVIVED = (
     "timerWheelEnable=false: the revive service skips every revive topic, and no message that is not acknowledged is "
     "delivered again"
 )
-REVIVE_SCHEMA = pa.schema(
-    {
-        "topic": pa.string(),
-        "queue_id": pa.int32(),
-        "revive_offset": pa.int64(),
-        "end": pa.int64(),
-        "behind": pa.int64(),
-        "checkpoints": pa.int64(),
-        "messages": pa.int64(),
-        "waiting": pa.int64(),
-        "oldest_due": TIMESTAMP,
-        "unreadable": pa.int64(),
-    }
+REVIVE_SCHEMA = schema_from(
+    "topic text, queue_id i32, revive_offset i64, end i64, behind i64, checkpoints i64, messages i64, waiting i64, "
+    "oldest_due time, unreadable i64"
 )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import pyarrow as pa
-
 from parsers.store.store_file import QueueKey
+from pipelines.lake.tables.table import schema_from
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import OffsetLife
 
@@ -33,14 +32,7 @@ StepName = Literal[
     "consumed",
 ]
 
-STEP_SCHEMA = pa.schema(
-    [
-        ("at", pa.timestamp("ms", "UTC")),
-        *((name, pa.string()) for name in ("step", "group", "client_id", "what")),
-        ("certain", pa.bool_()),
-        ("evidence", pa.string()),
-    ]
-)
+STEP_SCHEMA = schema_from("at time_ms, step text, group text, client_id text, what text, certain flag, evidence text")
 """Rows of `who`."""
 
 

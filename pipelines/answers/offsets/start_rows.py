@@ -6,31 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from parsers.commitlog.batches.segment import log_end
 from parsers.damage.errors import DamageSink
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from pipelines.answers.offsets.ends import Ends
+from pipelines.lake.tables.table import schema_from
 from recovery.query.group_start import GroupStart, Policy, QueueNow, group_start
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import LogAccess
 
-START_SCHEMA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("min_queue_offset", pa.int64()),
-        ("max_queue_offset", pa.int64()),
-        ("earliest", pa.int64()),
-        ("latest", pa.int64()),
-        ("never_delivered", pa.int64()),
-        ("certain", pa.bool_()),
-        ("memory_needed", pa.int64()),
-        ("reason", pa.string()),
-    ]
+START_SCHEMA = schema_from(
+    "topic text, queue_id i32, min_queue_offset i64, max_queue_offset i64, earliest i64, latest i64, "
+    "never_delivered i64, certain flag, memory_needed i64, reason text"
 )
 
 

@@ -139,6 +139,12 @@ def columns(text: str) -> tuple[Column, ...]:
     return tuple(found)
 
 
+def schema_from(text: str) -> pa.Schema:
+    """A schema from `name type, name type`: types of `columns`, and `time_ms`, an instant in milliseconds."""
+    types = {**TYPES, "time_ms": pa.timestamp("ms", "UTC")}
+    return pa.schema([(name, types[kind]) for name, kind in map(str.split, text.split(","))])
+
+
 def described(schema: pa.Schema, comments: str, *, leading: tuple[Column, ...] = ()) -> tuple[Column, ...]:
     """Columns whose names and types a reader's schema declares, with the meaning of each from lines of `name meaning`.
 

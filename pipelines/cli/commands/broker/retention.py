@@ -162,21 +162,11 @@ def risk_schema() -> pa.Schema:
 
 def file_schema() -> pa.Schema:
     """A row per file that goes now or later; instants in milliseconds."""
-    import pyarrow as pa
+    from pipelines.lake.tables.table import schema_from
 
-    return pa.schema(
-        [
-            ("order", pa.int32()),
-            ("kind", pa.string()),
-            ("file", pa.string()),
-            ("topic", pa.string()),
-            ("queue_id", pa.int32()),
-            ("round", pa.int32()),
-            ("certain", pa.bool_()),
-            ("due_at", pa.timestamp("ms", "UTC")),
-            ("log_min", pa.int64()),
-            ("reason", pa.string()),
-        ]
+    return schema_from(
+        "order i32, kind text, file text, topic text, queue_id i32, round i32, certain flag, due_at time_ms, "
+        "log_min i64, reason text"
     )
 
 

@@ -64,21 +64,11 @@ def watch(
 
 
 def _schema() -> pa.Schema:
-    import pyarrow as pa
+    from pipelines.lake.tables.table import schema_from
 
-    text, number = pa.string(), pa.float64()
-    return pa.schema(
-        [
-            ("at", pa.timestamp("ms", tz="UTC")),
-            ("what", text),
-            ("topic", text),
-            ("group", text),
-            ("messages", pa.int64()),
-            ("messages_per_second", number),
-            ("messages_behind", pa.int64()),
-            ("seconds_behind", number),
-            ("reason", text),
-        ]
+    return schema_from(
+        "at time_ms, what text, topic text, group text, messages i64, messages_per_second real, messages_behind i64, "
+        "seconds_behind real, reason text"
     )
 
 

@@ -208,16 +208,14 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
 
     Example: `rocketlens tables --format table`
     """
-    import pyarrow as pa
 
     from pipelines.installed.extras import need
     from pipelines.lake.tables.raw import TABLES
+    from pipelines.lake.tables.table import schema_from
 
     need("deltalake")
     lake = lake_of(run, config_file)
-    schema = pa.schema(
-        [("table", pa.string()), ("rows", pa.int64()), ("version", pa.int64()), ("one_row", pa.string())]
-    )
+    schema = schema_from("table text, rows i64, version i64, one_row text")
     run.emit_rows(
         schema,
         (

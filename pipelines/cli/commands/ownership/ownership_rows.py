@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from pipelines.lake.tables.ownership import ASSIGNMENT_DIVERGENCE, ASSIGNMENTS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
-from pipelines.lake.tables.table import Table
+from pipelines.lake.tables.table import Table, schema_from
 
 BRIEF = (
     "group",
@@ -23,17 +23,7 @@ BRIEF = (
 shown where they fit."""
 
 
-OWNERS = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int64()),
-        ("owners", pa.list_(pa.string())),
-        ("certain", pa.bool_()),
-        ("possible", pa.list_(pa.string())),
-        ("broker", pa.string()),
-        ("group", pa.string()),
-    ]
-)
+OWNERS = schema_from("topic text, queue_id i64, owners texts, certain flag, possible texts, broker text, group text")
 """Who owned each queue at one instant, as a table."""
 
 
@@ -50,23 +40,17 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ("begin_at", "end_at", "kind", "group", "topic", "broker", "queue_id", "detail", "cause"),
     ),
     "notes": (
-        pa.schema([(name, pa.string()) for name in ("group", "kind", "subject", "detail")]),
+        schema_from("group text, kind text, subject text, detail text"),
         ("group", "kind", "subject", "detail"),
     ),
     "unrecognised": (
-        pa.schema([("log", pa.string()), ("lines", pa.int64()), ("first_line", pa.int64()), ("text", pa.string())]),
+        schema_from("log text, lines i64, first_line i64, text text"),
         ("log", "lines", "first_line", "text"),
     ),
     "store": (
-        pa.schema(
-            [
-                ("first_at", pa.timestamp("ms", "UTC")),
-                ("last_at", pa.timestamp("ms", "UTC")),
-                *((name, pa.string()) for name in ("level", "says", "topic")),
-                ("queue_id", pa.int32()),
-                ("lines", pa.int64()),
-                *((name, pa.string()) for name in ("means", "example", "evidence")),
-            ]
+        schema_from(
+            "first_at time_ms, last_at time_ms, level text, says text, topic text, queue_id i32, lines i64, "
+            "means text, example text, evidence text"
         ),
         ("first_at", "last_at", "says", "topic", "queue_id", "lines", "means"),
     ),

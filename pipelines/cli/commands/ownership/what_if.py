@@ -135,27 +135,10 @@ def _backlog(run: Run, stores: list[Path]) -> Backlog:
 
 
 def _schema() -> pa.Schema:
-    import pyarrow as pa
+    from pipelines.lake.tables.table import schema_from
 
-    instant = pa.timestamp("ms", "UTC")
-    counts = (
-        "members",
-        "queues",
-        "moved_queues",
-        "largest_share",
-        "smallest_share",
-        "unowned",
-        "shared",
-        "largest_backlog",
-        "smallest_backlog",
-    )
-    return pa.schema(
-        [
-            ("group", pa.string()),
-            ("topic", pa.string()),
-            ("begin_at", instant),
-            ("end_at", instant),
-            ("strategy", pa.string()),
-            *((name, pa.int64()) for name in counts),
-        ]
+    return schema_from(
+        "group text, topic text, begin_at time_ms, end_at time_ms, strategy text, members i64, queues i64, "
+        "moved_queues i64, largest_share i64, smallest_share i64, unowned i64, shared i64, largest_backlog i64, "
+        "smallest_backlog i64"
     )

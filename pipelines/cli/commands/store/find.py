@@ -217,19 +217,9 @@ def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
 
 
 def _found_schema() -> pa.Schema:
-    import pyarrow as pa
+    from pipelines.lake.tables.table import schema_from
 
-    return pa.schema(
-        [
-            ("physical_offset", pa.int64()),
-            ("message_id", pa.string()),
-            ("topic", pa.string()),
-            ("queue_id", pa.int32()),
-            ("queue_offset", pa.int64()),
-            ("store_timestamp", pa.timestamp("ms", "UTC")),
-            ("keys", pa.string()),
-            ("unique_id", pa.string()),
-            ("found_by", pa.string()),
-            ("life", pa.string()),
-        ]
+    return schema_from(
+        "physical_offset i64, message_id text, topic text, queue_id i32, queue_offset i64, store_timestamp time_ms, "
+        "keys text, unique_id text, found_by text, life text"
     )

@@ -97,18 +97,10 @@ def offset_at(
 
 
 def _schema(*, with_plan: bool) -> pa.Schema:
-    import pyarrow as pa
+    from pipelines.lake.tables.table import schema_from
 
-    plan = ("consumer_offset", "skipped", "repeated") if with_plan else ()
-    return pa.schema(
-        [
-            ("topic", pa.string()),
-            ("queue_id", pa.int32()),
-            ("at", pa.timestamp("ms", "UTC")),
-            ("queue_offset", pa.int64()),
-            *((name, pa.int64()) for name in plan),
-        ]
-    )
+    plan = ", consumer_offset i64, skipped i64, repeated i64" if with_plan else ""
+    return schema_from(f"topic text, queue_id i32, at time_ms, queue_offset i64{plan}")
 
 
 def _plan(asked: StoreQuery, row: Answer, stored: Mapping[int, int]) -> Answer:

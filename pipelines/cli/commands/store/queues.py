@@ -21,19 +21,12 @@ def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerO
 
     Example: `rocketlens queues /data/store --topic Orders`
     """
-    import pyarrow as pa
-
     from pipelines.answers.derived.queue_figures import queue_figures
+    from pipelines.lake.tables.table import schema_from
 
-    schema = pa.schema(
-        [
-            ("topic", pa.string()),
-            ("queue_id", pa.int32()),
-            *((name, pa.int64()) for name in ("min_queue_offset", "max_queue_offset", "max_physical_offset", "units")),
-            ("files", pa.int32()),
-            ("messages", pa.int64()),
-            ("reason", pa.string()),
-        ]
+    schema = schema_from(
+        "topic text, queue_id i32, min_queue_offset i64, max_queue_offset i64, max_physical_offset i64, units i64, "
+        "files i32, messages i64, reason text"
     )
     opened, known = known_store_at(run, store, broker, in_part=True)
     note_static_topics(run, opened)

@@ -32,28 +32,13 @@ def topics(
 
     Example: `rocketlens topics /data/store --format table`
     """
-    import pyarrow as pa
-
+    from pipelines.lake.tables.table import schema_from
     from recovery.lives.topic_lives import lives_of
 
     opened, known = known_store_at(run, store, broker)
-    time, number = pa.timestamp("ms", "UTC"), pa.int64()
-    schema = pa.schema(
-        [
-            ("topic", pa.string()),
-            ("life", pa.int32()),
-            ("state", pa.string()),
-            ("first_physical_offset", number),
-            ("end_physical_offset", number),
-            ("queues", pa.int32()),
-            ("messages", number),
-            ("earliest", time),
-            ("latest", time),
-            ("created", time),
-            ("deleted", time),
-            ("certain", pa.bool_()),
-            ("evidence", pa.string()),
-        ]
+    schema = schema_from(
+        "topic text, life i32, state text, first_physical_offset i64, end_physical_offset i64, queues i32, "
+        "messages i64, earliest time_ms, latest time_ms, created time_ms, deleted time_ms, certain flag, evidence text"
     )
     found = lives_of(opened, known.rules, with_logs(run, known, logs).topic_events).topics
     run.emit_rows(schema, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
