@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
 from parsers.evidence.mapped import map_file
+from parsers.layouts.columns import schema_from
 from parsers.layouts.text_layout import LineField, TextLayout
 from parsers.store.places import BACKUP
 from parsers.store.store_file import StoreFile
@@ -27,14 +28,7 @@ EPOCH_FILE = TextLayout(
     LineField("crc", "CRC-32 with the sign bit cleared of the lines that follow, line ends included; 0: not checked"),
     LineField("epoch-start_physical_offset", "an epoch, and the byte of the CommitLog at which its master began"),
 )
-EPOCH_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("epoch", pa.int32()),
-        ("start_physical_offset", pa.int64()),
-        ("end_physical_offset", pa.int64()),
-    ]
-)
+EPOCH_SCHEMA = schema_from("file text, epoch i32, start_physical_offset i64, end_physical_offset i64")
 MOST_BYTES = 1 << 20
 NOT_CHECKED = 0
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, int64, text
 from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map
 from parsers.store.store_file import StoreFile
 
@@ -31,19 +32,9 @@ SYSTEM_GROUPS = (
     "CID_ONSAPI_OWNER",
     "CID_ONSAPI_PULL",
 )
-GROUP_CONFIG_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("group", pa.string()),
-        ("broker_id", pa.int64()),
-        ("consume_enable", pa.bool_()),
-        ("consume_from_min_enable", pa.bool_()),
-        ("consume_broadcast_enable", pa.bool_()),
-        ("retry_queue_nums", pa.int32()),
-        ("retry_max_times", pa.int32()),
-        ("is_ordered", pa.bool_()),
-        ("settings", pa.string()),
-    ]
+GROUP_CONFIG_SCHEMA = schema_from(
+    "file text, group text, broker_id i64, consume_enable flag, consume_from_min_enable flag, "
+    "consume_broadcast_enable flag, retry_queue_nums i32, retry_max_times i32, is_ordered flag, settings text"
 )
 
 

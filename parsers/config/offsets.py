@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map, whole_number
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX
@@ -21,16 +22,7 @@ OffsetKind = Literal["committed", "pull", "lmq"]
 FILES = ("consumerOffset.json", "lmqConsumerOffset.json")
 TABLES: dict[str, OffsetKind] = {"offsetTable": "committed", "pullOffsetTable": "pull"}
 LMQ_TABLE, LMQ_QUEUE_ID = "lmqOffsetTable", 0
-OFFSET_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("consumer_offset", pa.int64()),
-        ("kind", pa.string()),
-    ]
-)
+OFFSET_SCHEMA = schema_from("file text, group text, topic text, queue_id i32, consumer_offset i64, kind text")
 
 
 @dataclass(frozen=True, slots=True)

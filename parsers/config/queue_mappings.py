@@ -15,30 +15,16 @@ import pyarrow as pa
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, int64, text
 from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map, whole_number
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, to_long
 
 FILE, TABLE = "topicQueueMapping.json", "topicQueueMappingInfoMap"
-QUEUE_MAPPING_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("topic", pa.string()),
-        ("scope", pa.string()),
-        ("total_queues", pa.int32()),
-        ("broker_name", pa.string()),
-        ("epoch", pa.int64()),
-        ("is_dirty", pa.bool_()),
-        ("logic_queue_id", pa.int32()),
-        ("generation", pa.int32()),
-        ("item_broker_name", pa.string()),
-        ("queue_id", pa.int32()),
-        ("start_queue_offset", pa.int64()),
-        ("end_queue_offset", pa.int64()),
-        ("logic_start_offset", pa.int64()),
-        ("logic_end_offset", pa.int64()),
-        ("is_led_here", pa.bool_()),
-    ]
+QUEUE_MAPPING_SCHEMA = schema_from(
+    "file text, topic text, scope text, total_queues i32, broker_name text, epoch i64, is_dirty flag, "
+    "logic_queue_id i32, generation i32, item_broker_name text, queue_id i32, start_queue_offset i64, "
+    "end_queue_offset i64, logic_start_offset i64, logic_end_offset i64, is_led_here flag"
 )
 
 

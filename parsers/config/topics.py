@@ -11,6 +11,7 @@ import pyarrow as pa
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, text
 from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import as_map
 from parsers.store.store_file import StoreFile
 from parsers.values.topics import SYSTEM_PREFIX
@@ -18,18 +19,9 @@ from parsers.values.topics import SYSTEM_PREFIX
 FILE = "topics.json"
 INHERITED = 1
 """PermName.PERM_INHERIT: of the topics a broker makes for itself."""
-TOPIC_CONFIG_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("topic", pa.string()),
-        ("read_queue_nums", pa.int32()),
-        ("write_queue_nums", pa.int32()),
-        ("perm", pa.int32()),
-        ("topic_filter_type", pa.string()),
-        ("topic_sys_flag", pa.int32()),
-        ("is_ordered", pa.bool_()),
-        ("attributes", pa.string()),
-    ]
+TOPIC_CONFIG_SCHEMA = schema_from(
+    "file text, topic text, read_queue_nums i32, write_queue_nums i32, perm i32, topic_filter_type text, "
+    "topic_sys_flag i32, is_ordered flag, attributes text"
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.layouts.columns import schema_from
 from parsers.layouts.instants import INSTANT, instants
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import (
@@ -34,19 +35,9 @@ from parsers.rocksdb.layout import (
 from parsers.store.store_file import StoreFile
 from parsers.values.java import decode_utf8
 
-MESSAGE_RECORD_SCHEMA = pa.schema(
-    [
-        ("kind", pa.string()),
-        ("topic", pa.string()),
-        ("key", pa.string()),
-        ("unique_key", pa.string()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("store_time", INSTANT),
-        ("due_time", INSTANT),
-        ("check_times", pa.int32()),
-        ("value", pa.int64()),
-    ]
+MESSAGE_RECORD_SCHEMA = schema_from(
+    "kind text, topic text, key text, unique_key text, physical_offset i64, msg_size i32, store_time time, "
+    "due_time time, check_times i32, value i64"
 )
 """`kind`: `key`, `tag` and `unique_key` are index entries; `timer`, `half`, and `noted`, whose `key` is a name and
 whose `value` a number."""

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from parsers.damage.errors import DamageSink
 from parsers.index.find import IndexQuery
+from parsers.layouts.columns import schema_from
 from parsers.store.store import Store
-from pipelines.lake.tables.table import schema_from
 
 SCHEMA = schema_from("key text, physical_offset i64, file text, entry_no i32")
 

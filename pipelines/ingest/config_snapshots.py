@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.config.document import BACKUP, holds_table
+from parsers.layouts.columns import TIMESTAMP
 from parsers.store.store import NotAStore
 from parsers.store.store_file import StoreFile
 from pipelines.lake.configuration.broker_stores import store_of
@@ -27,7 +28,6 @@ from pipelines.lake.delta.parts import Part, new_job, remove_job, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import SNAPSHOT_TABLES
 from pipelines.lake.tables.raw_table import SnapshotTable
-from pipelines.lake.tables.table import TIMESTAMP
 from pipelines.objects.place import Place
 from pipelines.spark.transfer import slices_of, write_table
 

@@ -14,9 +14,9 @@ from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.config.topics import read_topics
 from parsers.damage.errors import DamageSink
+from parsers.layouts.columns import schema_from
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
-from pipelines.lake.tables.table import schema_from
 from recovery.compaction.next_pass import Fate, NextPass, next_pass
 from recovery.compaction.pull import PullStatus, pull, units_from
 from recovery.knowledge.inference import StoreKnowledge

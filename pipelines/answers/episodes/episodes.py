@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from parsers.layouts.columns import schema_from
 from parsers.values.utc import utc
 from pipelines.answers.episodes.conditions import Conditions
 from pipelines.answers.episodes.curve import TopicCurve
 from pipelines.answers.episodes.shares import CAUSES, split
 from pipelines.answers.episodes.status import WINDOW, status_of
-from pipelines.lake.tables.table import schema_from
 from recovery.query.lag import AHEAD
 
 DIGITS = 4

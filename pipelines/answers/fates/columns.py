@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.instants import MAX_MS
-from pipelines.lake.tables.table import TIMESTAMP
 from recovery.fates.held_kernel import NONE, HeldColumns
 
 Longs = npt.NDArray[np.int64]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
+from parsers.layouts.columns import schema_from
 from parsers.store.store import Store
 from parsers.values.topics import REVIVE_GROUP
 from parsers.values.utc import utc
@@ -18,7 +19,6 @@ from pipelines.answers.fates.columns import Longs, Mask, instants, known, reason
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import POPPED_MESSAGES
 from pipelines.lake.tables.lag import LAG
-from pipelines.lake.tables.table import schema_from
 from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import PASSED, POP_STATES, REVIVED, UNKNOWN, UNMATCHED, StorePops, pops

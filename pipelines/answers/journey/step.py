@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from parsers.layouts.columns import schema_from
 from parsers.store.store_file import QueueKey
-from pipelines.lake.tables.table import schema_from
 from recovery.lives.life import TopicLives
 from recovery.lives.offset_lives import OffsetLife
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from parsers.commitlog.batches.segment import log_end
 from parsers.damage.errors import DamageSink
+from parsers.layouts.columns import schema_from
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from pipelines.answers.offsets.ends import Ends
-from pipelines.lake.tables.table import schema_from
 from recovery.query.group_start import GroupStart, Policy, QueueNow, group_start
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.log_access import LogAccess

@@ -10,21 +10,8 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from parsers.layouts.columns import TIMESTAMP, TYPES
 from parsers.values.utc import utc
-
-TIMESTAMP = pa.timestamp("us", tz="UTC")
-TYPES: dict[str, pa.DataType] = {
-    "text": pa.string(),
-    "bytes": pa.binary(),
-    "flag": pa.bool_(),
-    "i8": pa.int8(),
-    "i16": pa.int16(),
-    "i32": pa.int32(),
-    "i64": pa.int64(),
-    "real": pa.float64(),
-    "time": TIMESTAMP,
-    "texts": pa.list_(pa.string()),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +124,6 @@ def columns(text: str) -> tuple[Column, ...]:
         name, kind, comment = line.split(maxsplit=2)
         found.append(Column(name, TYPES[kind], comment))
     return tuple(found)
-
-
-def schema_from(text: str) -> pa.Schema:
-    """A schema from `name type, name type`: types of `columns`, and `time_ms`, an instant in milliseconds."""
-    types = {**TYPES, "time_ms": pa.timestamp("ms", "UTC")}
-    return pa.schema([(name, types[kind]) for name, kind in map(str.split, text.split(","))])
 
 
 def described(schema: pa.Schema, comments: str, *, leading: tuple[Column, ...] = ()) -> tuple[Column, ...]:

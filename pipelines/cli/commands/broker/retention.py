@@ -162,7 +162,7 @@ def risk_schema() -> pa.Schema:
 
 def file_schema() -> pa.Schema:
     """A row per file that goes now or later; instants in milliseconds."""
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
 
     return schema_from(
         "order i32, kind text, file text, topic text, queue_id i32, round i32, certain flag, due_at time_ms, "

@@ -64,7 +64,7 @@ def watch(
 
 
 def _schema() -> pa.Schema:
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
 
     return schema_from(
         "at time_ms, what text, topic text, group text, messages i64, messages_per_second real, messages_behind i64, "

@@ -209,9 +209,9 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
     Example: `rocketlens tables --format table`
     """
 
+    from parsers.layouts.columns import schema_from
     from pipelines.installed.extras import need
     from pipelines.lake.tables.raw import TABLES
-    from pipelines.lake.tables.table import schema_from
 
     need("deltalake")
     lake = lake_of(run, config_file)

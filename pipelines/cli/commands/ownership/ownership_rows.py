@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from parsers.layouts.columns import schema_from
 from pipelines.lake.tables.ownership import ASSIGNMENT_DIVERGENCE, ASSIGNMENTS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
-from pipelines.lake.tables.table import Table, schema_from
+from pipelines.lake.tables.table import Table
 
 BRIEF = (
     "group",

@@ -135,7 +135,7 @@ def _backlog(run: Run, stores: list[Path]) -> Backlog:
 
 
 def _schema() -> pa.Schema:
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
 
     return schema_from(
         "group text, topic text, begin_at time_ms, end_at time_ms, strategy text, members i64, queues i64, "

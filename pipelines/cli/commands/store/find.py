@@ -217,7 +217,7 @@ def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
 
 
 def _found_schema() -> pa.Schema:
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
 
     return schema_from(
         "physical_offset i64, message_id text, topic text, queue_id i32, queue_offset i64, store_timestamp time_ms, "

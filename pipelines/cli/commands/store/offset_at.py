@@ -97,7 +97,7 @@ def offset_at(
 
 
 def _schema(*, with_plan: bool) -> pa.Schema:
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
 
     plan = ", consumer_offset i64, skipped i64, repeated i64" if with_plan else ""
     return schema_from(f"topic text, queue_id i32, at time_ms, queue_offset i64{plan}")

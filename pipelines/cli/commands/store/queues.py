@@ -21,8 +21,8 @@ def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerO
 
     Example: `rocketlens queues /data/store --topic Orders`
     """
+    from parsers.layouts.columns import schema_from
     from pipelines.answers.derived.queue_figures import queue_figures
-    from pipelines.lake.tables.table import schema_from
 
     schema = schema_from(
         "topic text, queue_id i32, min_queue_offset i64, max_queue_offset i64, max_physical_offset i64, units i64, "

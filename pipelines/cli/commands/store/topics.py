@@ -32,7 +32,7 @@ def topics(
 
     Example: `rocketlens topics /data/store --format table`
     """
-    from pipelines.lake.tables.table import schema_from
+    from parsers.layouts.columns import schema_from
     from recovery.lives.topic_lives import lives_of
 
     opened, known = known_store_at(run, store, broker)

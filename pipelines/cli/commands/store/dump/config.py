@@ -115,7 +115,7 @@ def _rows(run: Run, store: Store, table: ConfigTable) -> Iterator[pa.RecordBatch
 def _stamped(batch: pa.RecordBatch, file: StoreFile) -> pa.RecordBatch:
     import pyarrow as pa
 
-    from pipelines.lake.tables.table import TIMESTAMP
+    from parsers.layouts.columns import TIMESTAMP
 
     written = datetime.fromtimestamp(file.mtime_ns // 1000 / 1_000_000, UTC)
     named = batch.set_column(0, "file", pa.repeat(pa.scalar(f"config/{file.path.name}"), batch.num_rows))
