@@ -58,8 +58,9 @@ class Entries:
     @property
     def is_zero(self) -> Mask:
         """Entries that nothing was written into."""
-        zero: Mask = (self.key_hash == 0) & (self.physical_offset == 0) & (self.time_diff_s == 0)
-        return zero & (self.prev_index_no == 0)
+        columns = (self.key_hash, self.physical_offset, self.time_diff_s, self.prev_index_no)
+        zero: Mask = np.logical_and.reduce([column == 0 for column in columns])
+        return zero
 
 
 def read_places(file: OpenIndex, numbers: Longs) -> Longs:
