@@ -21,8 +21,8 @@ from time import perf_counter, process_time
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
 from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.commitlog.batches.segment import read_segment, regions_of
 from parsers.commitlog.files.region import Region
 from parsers.commitlog.record.message import decode_message

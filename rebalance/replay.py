@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from parsers.values.utc import utc_text
-from rebalance.diagnosis.anomalies import Anomalies, Anomaly
+from rebalance.diagnosis.anomalies import Anomalies
+from rebalance.diagnosis.anomaly import Anomaly
 from rebalance.diagnosis.causes import RoundCauses
 from rebalance.diagnosis.divergence import Divergence, divergence_of
 from rebalance.diagnosis.exposures import Exposure, exposures_of

@@ -7,21 +7,9 @@ import pyarrow as pa
 
 from parsers.consumequeue.kernel import Bytes, UnitColumns, decode_units
 from parsers.consumequeue.layout import CQ_UNIT, TAGS_CODE_KINDS, UNIT_KINDS
-from parsers.layouts.constants import NAME, constant, named_constant, names_of
+from parsers.consumequeue.schema import UNIT_SCHEMA
+from parsers.layouts.constants import constant, named_constant, names_of
 from parsers.values.topics import SCHEDULE_TOPIC
-
-UNIT_SCHEMA = pa.schema(
-    [
-        ("topic", NAME),
-        ("queue_id", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("tags_code", pa.int64()),
-        ("kind", NAME),
-        ("tags_code_kind", NAME),
-    ]
-)
 
 
 def units_to_batch(data: Bytes, *, topic: str, queue_id: int, first_queue_offset: int) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
+from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
 from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.kernels.bigendian import load_long, load_short
@@ -23,17 +24,6 @@ Longs = npt.NDArray[np.int64]
 UNIT_SIZE = CQ_EXT_UNIT.size
 TAGS_AT, TIME_AT = CQ_EXT_UNIT.offsets["tags_code"], CQ_EXT_UNIT.offsets["store_timestamp_ms"]
 BITMAP_SIZE_AT = CQ_EXT_UNIT.offsets["bitmap_size"]
-EXT_UNIT_SCHEMA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("file_pos", pa.int64()),
-        ("ext_address", pa.int64()),
-        ("tags_code", pa.int64()),
-        ("store_timestamp_ms", pa.int64()),
-        ("bit_map", pa.binary()),
-    ]
-)
 
 
 class ExtColumns(NamedTuple):

@@ -13,33 +13,12 @@ from parsers.damage.runs import JoinedRuns
 from parsers.evidence.spans import spans
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import EntryColumns, decode_entries
-from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER
+from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY
 from parsers.index.open import OpenIndex, open_index
-from parsers.layouts.constants import NAME, named_constant
+from parsers.index.schema import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from parsers.layouts.constants import named_constant
 from parsers.store.store_file import StoreFile
 
-INDEX_ENTRY_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("entry_no", pa.int32()),
-        ("key_hash", pa.int32()),
-        ("physical_offset", pa.int64()),
-        ("time_diff_s", pa.int32()),
-        ("prev_index_no", pa.int32()),
-        ("slot", pa.int32()),
-    ]
-)
-INDEX_FILE_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("file_size", pa.int64()),
-        *((field.name, pa.int64() if field.width == 8 else pa.int32()) for field in INDEX_HEADER.fields),
-        ("entries", pa.int32()),
-        ("hash_slots", pa.int32()),
-        ("max_entries", pa.int32()),
-        ("geometry_known", pa.string()),
-    ]
-)
 BATCH_ENTRIES = 1 << 16
 
 

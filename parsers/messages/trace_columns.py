@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.compiled.fields import LAST_MS
+from parsers.values.utc import LAST_MS
 
 FIELD_END, RECORD_END = "\x01", "\x02"
 MESSAGE_TYPES = {

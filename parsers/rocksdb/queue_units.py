@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS, TAGS_CODE_KINDS
 from parsers.consumequeue.summary import QueueSummary
 from parsers.layouts.constants import constant, named_constant, names_of
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
+from parsers.rocksdb.schema import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
 from parsers.store.store_file import QueueKey
 from parsers.values.java import INT_MAX, to_long
 from parsers.values.topics import SCHEDULE_TOPIC
-
-DatabaseUnitKind = Literal["unit", "stale", "expired"]
-DATABASE_UNIT_KINDS: tuple[DatabaseUnitKind, ...] = ("unit", "stale", "expired")
-"""`stale`: after the queue's last message, where a truncation leaves units, and where the next ones come.
-`expired`: before its first message, until a compaction drops them."""
-DATABASE_UNIT_SCHEMA = pa.schema([*UNIT_SCHEMA, ("store_timestamp_ms", pa.int64())])
 
 
 def units_to_batches(table: QueueTable, key: QueueKey) -> Iterator[pa.RecordBatch]:

@@ -17,11 +17,12 @@ from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreForm
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end
-from parsers.layouts.constants import NAME, named_constant
+from parsers.layouts.constants import named_constant
 from parsers.layouts.instants import INSTANT, MAX_MS
 from parsers.layouts.layout import Field, Layout, native
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
+from parsers.timer.schema import TIMER_RECORD_SCHEMA
 
 TIMER_UNIT = Layout(
     "timerlog unit",
@@ -45,21 +46,6 @@ TIMER_BLANK = Layout(
 )
 UNIT_MAGIC_MASK = 0xF
 ROLL, DELETE = 2, 4
-TIMER_RECORD_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("position", pa.int64()),
-        ("prev_position", pa.int64()),
-        ("is_rolled", pa.bool_()),
-        ("is_deletion", pa.bool_()),
-        ("write_time", INSTANT),
-        ("delay_ms", pa.int32()),
-        ("due_time", INSTANT),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("real_topic_hash", pa.int32()),
-    ]
-)
 BATCH_UNITS = 1 << 16
 Rows = npt.NDArray[np.void]
 

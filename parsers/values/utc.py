@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""Epoch milliseconds of the years 1 to 9999: what the calendar holds."""
 
 
 def utc(epoch_ms: int | None) -> datetime | None:

@@ -6,10 +6,8 @@ import re
 from datetime import UTC, datetime
 
 from parsers.values.java import LONG_MAX, LONG_MIN
-from parsers.values.utc import EPOCH, MILLISECOND
+from parsers.values.utc import EPOCH, FIRST_MS, LAST_MS, MILLISECOND
 
-FIRST_MS, LAST_MS = -62135596800000, 253402300799999
-"""Years 1 to 9999, which is as far as the calendar goes here."""
 AGO = re.compile(r"-([0-9]{1,9})([smhd])")
 UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.damage.errors import StoreFormatError
 from parsers.explain.line import instant_text
 from parsers.messages.declared import Record, Value

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.commitlog.record.layout import SYS_FLAG_INNER_BATCH
 from parsers.values.topics import is_brokers_own, is_dead_letter, is_retry
 

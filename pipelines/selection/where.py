@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import duckdb
 import pyarrow as pa
 
-from parsers.commitlog.batches.arrow import ALL_COLUMNS
+from parsers.commitlog.batches.schema import ALL_COLUMNS
 from pipelines.lake.catalog import CONFINEMENT
 from pipelines.selection.selector import BODY_TEXT, WrongCondition
 

@@ -7,10 +7,22 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import attrgetter
 
+from rebalance.diagnosis.anomaly import (
+    COMMIT_ROLLBACK,
+    DOUBLE_OWNER,
+    FLAPPING,
+    LOCK_LATE,
+    LOCK_STALL,
+    OFFSET_REWIND,
+    OFFSET_SKIP,
+    ORPHAN,
+    SILENT_OWNER,
+    SUBSCRIPTIONS_DIFFER,
+    Anomaly,
+)
 from rebalance.diagnosis.cause import (
     DUPLICATE_CLIENT_ID,
     LOCK_HELD,
@@ -35,43 +47,10 @@ from rebalance.processes.broker_runs import BROKER_STARTED, BROKER_STOPPED
 from rebalance.processes.connection import WitnessKind
 from rebalance.tenures.queue_table import Tenure
 
-DOUBLE_OWNER = "double_owner"
-ORPHAN = "orphan"
-SILENT_OWNER = "silent_owner"
-FLAPPING = "flapping"
-LOCK_STALL = "lock_stall"
-LOCK_LATE = "lock_late"
-COMMIT_ROLLBACK = "commit_rollback"
-OFFSET_REWIND = "offset_rewind"
-OFFSET_SKIP = "offset_skip"
-SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
-ANOMALY_KINDS = (
-    *(DOUBLE_OWNER, ORPHAN, SILENT_OWNER, FLAPPING, LOCK_STALL, LOCK_LATE, COMMIT_ROLLBACK, OFFSET_REWIND, OFFSET_SKIP),
-    SUBSCRIPTIONS_DIFFER,
-)
-"""Every `kind` of a row."""
-
 FLAPPING_CHANGES = 4
 
 _AT_MS = attrgetter("at_ms")
 _COMMIT, _PULL = WitnessKind.COMMIT, WitnessKind.PULL
-
-
-@dataclass(frozen=True, slots=True)
-class Anomaly:
-    """One row; instants are epoch ms, `to_ms` None: not seen to end. `clients` are the ids concerned, sorted."""
-
-    group: str
-    kind: str
-    topic: str | None
-    broker: str | None
-    queue_id: int | None
-    from_ms: int
-    to_ms: int | None
-    clients: tuple[str, ...]
-    cause: str
-    detail: str
-    evidence: str
 
 
 class Anomalies:

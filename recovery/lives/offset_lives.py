@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from parsers.queues.queue import Queue
 from parsers.store.store_file import QueueKey
 from recovery.lives.life import TopicLives
+
+if TYPE_CHECKING:
+    from parsers.queues.queue import Queue
 
 GroupOffsets = Mapping[tuple[str, str], Mapping[int, int]]
 """(group, topic) -> queue_id -> next message number to consume."""

@@ -17,7 +17,8 @@ from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.timer.check import TIMER_CHECK, read_timercheck
-from parsers.timer.log import TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
+from parsers.timer.log import TIMER_UNIT, read_timerlog
+from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from parsers.timer.wheel import TIMER_SLOT_SCHEMA, WHEEL_BYTES, read_wheel
 from parsers.values.topics import TIMER_TOPIC
 from recovery.knowledge.inference import StoreKnowledge

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.commitlog.batches.arrow import ALL_COLUMNS
+from parsers.commitlog.batches.schema import ALL_COLUMNS
 from parsers.commitlog.batches.segment import read_segment, regions_of
 from parsers.commitlog.record.message import decode_message, encode_message
 from parsers.damage.errors import Damage, StoreFormatError

@@ -10,8 +10,9 @@ import numpy as np
 from parsers.checkpoints.checkpoint import checkpoint_to_batch, read_checkpoint
 from parsers.checkpoints.epochs import decode_epochs, encode_epochs, epochs_to_batch, read_epochs
 from parsers.commitlog.dledger_headers.layout import INDEX_UNIT_SIZE
-from parsers.compaction.copies import COPY_SCHEMA, read_copies
+from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS
+from parsers.compaction.schema import COPY_SCHEMA
 from parsers.compaction.sparse_queue import SparseQueue, read_sparse_queue
 from parsers.config.document import read_document
 from parsers.config.groups import groups_to_batch, read_filters, read_groups

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.batches.arrow import ALL_COLUMNS, schema_of
 from parsers.commitlog.batches.read import read_commitlog
+from parsers.commitlog.batches.schema import ALL_COLUMNS, schema_of
 from parsers.commitlog.batches.segment import read_segment, regions_of
 from parsers.commitlog.dledger_headers.layout import HEADER_SIZE
 from parsers.commitlog.record.body import decompress

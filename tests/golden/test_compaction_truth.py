@@ -14,8 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from parsers.compaction.copies import COPY_SCHEMA, read_copies
+from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS, read_positions
+from parsers.compaction.schema import COPY_SCHEMA
 from parsers.compaction.sparse_queue import SPARSE_UNIT_SCHEMA, SparseQueue, read_sparse_queue
 from parsers.explain.explain import explain_file
 from parsers.store.store import open_store

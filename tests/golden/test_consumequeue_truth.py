@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.read import read_queue
+from parsers.consumequeue.schema import UNIT_SCHEMA
 from parsers.consumequeue.summary import summarize_queue
 from parsers.store.store import open_store
 from parsers.values.topics import SCHEDULE_TOPIC

@@ -11,7 +11,8 @@ import pytest
 from parsers.index.find import IndexQuery
 from parsers.index.geometry import Geometry
 from parsers.index.open import open_index
-from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index
+from parsers.index.read import index_files, read_index
+from parsers.index.schema import INDEX_ENTRY_SCHEMA
 from parsers.store.store import open_store
 from parsers.values.java import index_key_hash, string_hash_code
 from tests.support.index_slots import wrong_slots

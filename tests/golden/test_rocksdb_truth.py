@@ -12,7 +12,7 @@ from parsers.config.groups import read_groups
 from parsers.config.offsets import read_offsets
 from parsers.config.topics import read_topics
 from parsers.queues.store_queues import StoreQueues
-from parsers.rocksdb.queue_units import DATABASE_UNIT_SCHEMA
+from parsers.rocksdb.schema import DATABASE_UNIT_SCHEMA
 from parsers.store.store import open_store
 from parsers.values.topics import SCHEDULE_TOPIC
 from tests.support.fixtures import GOLDEN, unpacked

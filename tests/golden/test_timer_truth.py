@@ -7,7 +7,8 @@ import pytest
 
 from parsers.store.store import open_store
 from parsers.timer.check import read_timercheck
-from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
+from parsers.timer.log import read_timerlog
+from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from parsers.timer.wheel import read_wheel
 from parsers.values.java import string_hash_code
 from tests.support.stores import CLASSIC_KINDS, MORE_KINDS, since, store_names, store_root, truth, truth_lines

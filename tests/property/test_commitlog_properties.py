@@ -12,9 +12,8 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA, schema_of
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA, schema_of
 from parsers.commitlog.batches.segment import Decoding, read_segment, regions_of
-from parsers.commitlog.compiled.fields import FIRST_MS, LAST_MS
 from parsers.commitlog.compiled.shape import shape_of
 from parsers.commitlog.files.region import Region
 from parsers.commitlog.record.host import Host, decode_message_id, encode_message_id
@@ -32,6 +31,7 @@ from parsers.kernels.crc32 import crc32_by_folding, crc32_by_tables
 from parsers.kernels.utf8 import copy_repaired, is_valid
 from parsers.store.store_file import StoreFile, classify
 from parsers.values.java import decode_utf8
+from parsers.values.utc import FIRST_MS, LAST_MS
 from tests.support.commitlog_strategies import HOST, LONG, damaged_files, log_files, messages
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.commitlog.batches.segment import read_segment, regions_of
 from parsers.commitlog.dledger_headers.entry import EntryHeader, decode_header, encode_header, new_header
 from parsers.commitlog.dledger_headers.layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK

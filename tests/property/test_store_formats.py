@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.checkpoints.checkpoint import CHECKPOINT
-from parsers.consumequeue.arrow import UNIT_SCHEMA, units_to_batch
+from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT, UNIT_KINDS, is_pre_blank, is_valid, tags_code_kind
 from parsers.consumequeue.read import read_queue
+from parsers.consumequeue.schema import UNIT_SCHEMA
 from parsers.damage.runs import JoinedRuns, runs
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end

@@ -10,7 +10,7 @@ from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.notebook.cluster import Cluster, read_cluster
 from pipelines.notebook.show import show
 from pipelines.report.sections.ownership import MEANINGS, in_short, ownership_section, ticks_of
-from rebalance.diagnosis.anomalies import ANOMALY_KINDS
+from rebalance.diagnosis.anomaly import ANOMALY_KINDS
 from tests.support.build_store import StoreBuilder, write_json
 from tests.support.fixtures import GOLDEN
 

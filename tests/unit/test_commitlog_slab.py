@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.commitlog.batches.arrow import MESSAGE_SCHEMA
+from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.commitlog.batches.segment import Decoding, read_segment
 from parsers.commitlog.batches.slab import KEPT, SlabPool
 from parsers.store.store_file import StoreFile

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from parsers.consumequeue.arrow import UNIT_SCHEMA
 from parsers.consumequeue.ext import CQ_EXT_UNIT, read_ext
 from parsers.consumequeue.layout import CQ_UNIT, ext_offset, tags_code_kind
 from parsers.consumequeue.read import read_queue, units
+from parsers.consumequeue.schema import UNIT_SCHEMA
 from parsers.consumequeue.summary import summarize_queue
 from parsers.damage.errors import CorruptRecord, StoreFormatError, TruncatedRecord, UnreadableFile
 from parsers.explain.explain import explain

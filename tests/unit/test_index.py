@@ -16,7 +16,8 @@ from parsers.index.find import IndexQuery
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
 from parsers.index.open import open_index
-from parsers.index.read import INDEX_ENTRY_SCHEMA, index_files, read_index
+from parsers.index.read import index_files, read_index
+from parsers.index.schema import INDEX_ENTRY_SCHEMA
 from parsers.layouts.layout import Layout
 from parsers.store.store_file import StoreFile
 from parsers.values.java import LONG_MAX, index_key_hash

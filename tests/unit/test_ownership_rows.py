@@ -11,7 +11,7 @@ from pipelines.answers.recorded import ownership_rows
 from pipelines.answers.recorded.ownership_rows import rows_to_batch
 from pipelines.lake.tables.ownership import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
 from pipelines.spark.jobs.ownership import TableWriters
-from rebalance.diagnosis.anomalies import Anomaly
+from rebalance.diagnosis.anomaly import Anomaly
 from rebalance.diagnosis.targets import Assignment
 from rebalance.facts.heartbeats import Heartbeat, heartbeats_of
 from rebalance.model.message_queue import MessageQueue

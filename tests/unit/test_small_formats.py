@@ -21,7 +21,8 @@ from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, read_batch
 from parsers.damage.errors import TruncatedRecord, UnreadableFile
 from parsers.queues.queue import BatchQueue
 from parsers.timer.check import TIMER_CHECK, read_timercheck
-from parsers.timer.log import TIMER_BLANK, TIMER_RECORD_SCHEMA, TIMER_UNIT, read_timerlog
+from parsers.timer.log import TIMER_BLANK, TIMER_UNIT, read_timerlog
+from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from parsers.timer.wheel import TIMER_SLOT, read_wheel
 from parsers.values.java import INT_MIN, LONG_MAX
 from recovery.query.watermark import summary_before

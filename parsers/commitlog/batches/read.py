@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.batches.arrow import TIME, schema_of
+from parsers.commitlog.batches.schema import TIME, schema_of
 from parsers.commitlog.batches.segment import PLAIN, Decoding, RegionSink, read_segment
 from parsers.commitlog.batches.slab import SlabPool
 from parsers.damage.errors import DamageSink, OnDamage, report

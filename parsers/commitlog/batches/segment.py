@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from parsers.commitlog.batches.arrow import run_to_batch, schema_of, wanted_bits
+from parsers.commitlog.batches.arrow import run_to_batch, wanted_bits
 from parsers.commitlog.batches.bodies import decompressed_pieces
+from parsers.commitlog.batches.schema import schema_of
 from parsers.commitlog.batches.slab import Slab, SlabPool
 from parsers.commitlog.compiled.columns import (
     CRC_OK,

@@ -78,9 +78,7 @@ from parsers.kernels.blocks import COPIED, Bytes, copy
 from parsers.kernels.java_hash import hash_utf8
 from parsers.kernels.numba_cache import cached_njit
 from parsers.kernels.utf8 import is_valid
-
-FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999: what a timestamp column can show; any other time is null."""
+from parsers.values.utc import FIRST_MS, LAST_MS
 
 OFFSET_SIZE = 8
 WORD = 8

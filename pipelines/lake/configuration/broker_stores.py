@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parsers.store.store import NotAStore, Store
 from pipelines.lake.configuration.sources import BrokerSource, SourcesError
-from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.versions import BrokerVersion
+
+if TYPE_CHECKING:
+    from recovery.knowledge.inference import StoreKnowledge
 
 
 def said_of(broker: BrokerSource) -> Said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.lake.tables.table import Table, columns
-from rebalance.diagnosis.anomalies import ANOMALY_KINDS
+from rebalance.diagnosis.anomaly import ANOMALY_KINDS
 from rebalance.facts.heartbeats import HEARTBEAT_KINDS
 
 LOG_EVENTS = Table(

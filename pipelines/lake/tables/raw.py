@@ -10,17 +10,18 @@ from typing import get_args
 
 from parsers.checkpoints.checkpoint import CHECKPOINT_SCHEMA
 from parsers.checkpoints.epochs import EPOCH_SCHEMA
-from parsers.commitlog.batches.arrow import ALL_COLUMNS
+from parsers.commitlog.batches.schema import ALL_COLUMNS
 from parsers.commitlog.files.region import RegionKind
 from parsers.commitlog.record.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
-from parsers.compaction.copies import COPY_SCHEMA
-from parsers.consumequeue.ext_columns import EXT_UNIT_SCHEMA
+from parsers.compaction.schema import COPY_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
-from parsers.index.read import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
-from parsers.queues.store_queues import unit_files
-from parsers.rocksdb.queue_units import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
+from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
+from parsers.index.schema import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
+from parsers.rocksdb.schema import DATABASE_UNIT_KINDS, DATABASE_UNIT_SCHEMA
 from parsers.store.places import FileKind
-from parsers.timer.log import TIMER_RECORD_SCHEMA
+from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
+from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM, WATERMARKS
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
@@ -28,9 +29,16 @@ from pipelines.lake.tables.raw_table import ORIGIN, PACKED, FileSet, FileTable, 
 from pipelines.lake.tables.saved_config import GROUP_CONFIGS, OFFSET_SNAPSHOTS, QUEUE_MAPPINGS, TOPIC_CONFIGS
 from pipelines.lake.tables.table import Table, columns, described
 
+
+def _unit_files(store: Store) -> list[StoreFile]:
+    from parsers.queues.store_queues import unit_files
+
+    return unit_files(store)
+
+
 ALL_FILES = FileSet(lambda store: sorted(store.files(), key=lambda file: file.path))
 COMMITLOG_FILES = FileSet(lambda store: store.commitlog, "commitlog_file")
-CONSUMEQUEUE_FILES = FileSet(unit_files, "consumequeue_file")
+CONSUMEQUEUE_FILES = FileSet(_unit_files, "consumequeue_file")
 INDEX_FOLDER = FileSet(lambda store: store.index, "index_file")
 TIMERLOG_FILES = FileSet(lambda store: [file for file in store.timer if file.kind == "timerlog"], "timer_file")
 EXT_FILES = FileSet(lambda store: [file for files in store.ext_queues.values() for file in files], "ext_file")

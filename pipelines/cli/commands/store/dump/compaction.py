@@ -37,7 +37,8 @@ def compaction(
     """
     import pyarrow as pa
 
-    from parsers.compaction.copies import COPY_SCHEMA, read_copies
+    from parsers.compaction.copies import read_copies
+    from parsers.compaction.schema import COPY_SCHEMA
     from parsers.compaction.sparse_queue import SPARSE_UNIT_SCHEMA, read_sparse_queue
     from pipelines.lake.tables.rows import conform
     from pipelines.lake.tables.table import plain_type

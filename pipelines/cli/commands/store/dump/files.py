@@ -176,7 +176,8 @@ def timer(
     """
     import pyarrow as pa
 
-    from parsers.timer.log import TIMER_RECORD_SCHEMA, read_timerlog
+    from parsers.timer.log import read_timerlog
+    from parsers.timer.schema import TIMER_RECORD_SCHEMA
     from parsers.timer.wheel import TIMER_SLOT_SCHEMA, read_wheel
     from pipelines.lake.tables.rows import conform
     from pipelines.lake.tables.table import plain_type

@@ -78,7 +78,7 @@ class Stored:
     def schema(self) -> pa.Schema:
         import pyarrow as pa
 
-        from parsers.commitlog.batches.arrow import ALL_COLUMNS, MESSAGE_SCHEMA
+        from parsers.commitlog.batches.schema import ALL_COLUMNS, MESSAGE_SCHEMA
         from pipelines.selection.selector import BODY_TEXT
 
         added = [*(ALL_COLUMNS.field(name) for name in BODIES), BODY_TEXT] if self.bodies else []
