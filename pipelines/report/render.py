@@ -36,7 +36,7 @@ CARRIED_CELLS = 10_000
 """Cells of one table that an output cell of a notebook holds at most."""
 SHORTEST_LINE, LONGEST_LINE, SHORTEST_PROSE = 14, 24, 36
 """Characters of a text and of a word that stay on one line, and of a text that wants some width to be read in."""
-BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
+TYPED = re.compile(r"`([^`]+)`|(?<![\w-])(--[a-z][a-z-]*[a-z])")
 
 
 def render(facts: Facts | LakeFacts) -> str:
@@ -159,8 +159,13 @@ def _environment() -> Environment:
 
 
 def with_code(sentence: str) -> Markup:
-    """A sentence whose words between backticks, commands and names of files, look like what one types."""
-    return Markup(BETWEEN_BACKTICKS.sub(r"<code>\1</code>", str(escape(sentence))))
+    """A sentence whose words between backticks, commands and names of files, look like what one types; so do options,
+    whose dashes stay on one line."""
+    return Markup(TYPED.sub(_typed, str(escape(sentence))))
+
+
+def _typed(found: re.Match[str]) -> str:
+    return f"<code>{found[1]}</code>" if found[1] else f'<code class="line">{found[2]}</code>'
 
 
 def kept(value: Any) -> str:

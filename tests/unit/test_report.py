@@ -132,6 +132,7 @@ def test_commands_in_a_sentence_look_like_what_one_types() -> None:
         with_code("`abort` is there: <b> & `lag`, `")
         == "<code>abort</code> is there: &lt;b&gt; &amp; <code>lag</code>, `"
     )
+    assert with_code("name it (--logs), a-b--c") == 'name it (<code class="line">--logs</code>), a-b--c'
 
 
 def test_a_column_of_remarks_that_no_row_has_is_left_out() -> None:

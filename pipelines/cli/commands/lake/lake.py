@@ -251,6 +251,7 @@ def ui(
         raise WrongUsage(f"--port {port}: {why}; name another port or address")
     sources = sources_of(run, config)
     _tell_dagster(config, sources)
+    run.note(f"starting Dagster; its tables: http://{host}:{port}/asset-groups")
     run.ends_with(launch_ui(config, port=port, host=host))
 
 
