@@ -183,6 +183,12 @@ def kept(value: Any) -> str:
     return "prose" if len(words) >= SHORTEST_PROSE else ""
 
 
+def _listed(part: Any) -> str:
+    """A part of a list; a property as its name and its value."""
+    is_property = isinstance(part, dict) and part.keys() == {"name", "value"}
+    return f"{part['name']}={part['value']}" if is_property else str(part)
+
+
 def shown(value: Any, blank: bool = False, is_identifier: bool = False) -> str | Markup:
     """A cell: counts with thin spaces, identifiers as they are asked for, times without zone, unknown named (or left
     out where null says nothing)."""
@@ -199,5 +205,5 @@ def shown(value: Any, blank: bool = False, is_identifier: bool = False) -> str |
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}"
     if isinstance(value, list):
-        return ", ".join("unknown" if part is None else str(part) for part in value)
+        return ", ".join("unknown" if part is None else _listed(part) for part in value)
     return str(value)

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.report.drawn.svg import Bar, bars
 from pipelines.report.facts.model import Column, Facts, PrintedTable, with_notes
-from pipelines.report.render import kept, render, with_code
+from pipelines.report.render import kept, render, shown, with_code
 from pipelines.report.sections.ledger import ledger_section
 from pipelines.report.sections.starts import starts_section
 from pipelines.report.sections.store import contents_section, lag_section
@@ -133,6 +133,11 @@ def test_commands_in_a_sentence_look_like_what_one_types() -> None:
         == "<code>abort</code> is there: &lt;b&gt; &amp; <code>lag</code>, `"
     )
     assert with_code("name it (--logs), a-b--c") == 'name it (<code class="line">--logs</code>), a-b--c'
+
+
+def test_properties_of_a_message_are_names_and_values() -> None:
+    assert shown([{"name": "TAGS", "value": "A"}, {"name": "KEYS", "value": "k 1"}]) == "TAGS=A, KEYS=k 1"
+    assert shown([None, 7, {"other": 1}]) == "unknown, 7, {'other': 1}"
 
 
 def test_a_column_of_remarks_that_no_row_has_is_left_out() -> None:

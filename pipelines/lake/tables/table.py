@@ -154,13 +154,14 @@ PRINTED = {
     "i64": "bigint",
     "real": "double",
     "time": "timestamp (UTC, µs)",
-    "texts": "list of text",
 }
 
 
 def type_name(kind: pa.DataType) -> str:
     """An Arrow type in the words of the documentation."""
-    for name, known in TYPES.items():
-        if kind == known:
-            return PRINTED.get(name, name)
-    return str(kind).replace("string", "text")
+    if pa.types.is_list(kind):
+        return f"list of {type_name(kind.value_type)}"
+    if pa.types.is_struct(kind):
+        return f"({', '.join(field.name for field in kind)})"
+    name = next(name for name, known in TYPES.items() if kind == known)
+    return PRINTED.get(name, name)

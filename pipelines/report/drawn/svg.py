@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 WIDTH = 960
 LABELS = 250
-"""Room for LABEL_CHARACTERS of wide capitals."""
-LABEL_CHARACTERS = 28
+"""Room for LABEL_CHARACTERS, also in the wide letters of DejaVu."""
+LABEL_CHARACTERS = 26
 ROW = 24
 
 
