@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from parsers.config.offsets import read_delay_offsets
 from parsers.damage.errors import Damage, DamageSink
 from parsers.rocksdb.layout import TIMERS_READ, TIMERS_TAKEN
 from parsers.rocksdb.message_records import read_notes
 from parsers.store.store import Store
 from parsers.timer.check import TIMER_CHECK, read_timercheck
+from parsers.timer.log import read_timerlog
 
 
 class DelayState(StrEnum):
@@ -34,7 +38,7 @@ class Reason(StrEnum):
     """Why a state is what it is, where that needs a word."""
 
     NONE = ""
-    AGAIN = "the level's stored offset is not past it: a start on these files delivers it again"
+    AGAIN = "the offset of its level, or timercheck, is not past it: a start on these files delivers it again"
     PASSED = (
         "the stored offset is past it and the log has no delivery of it: delivered by another broker, discarded, "
         "or lost with the end of a log"
@@ -49,6 +53,9 @@ class Reason(StrEnum):
     UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
     NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"
     NOT_TAKEN_IN = "not taken into the wheel yet"
+    TAKEN_TWICE = (
+        "in the timer log, and timercheck is not past it: a start takes it in once more, and delivers it twice"
+    )
     DELETED = "a message that is due at the same time deletes this timer"
     PERHAPS_DELETED = (
         "a message names this timer to delete it, but is due at another time, came too late, or names it in a form "
@@ -69,12 +76,16 @@ class Progress:
             None: there is no timercheck. Where rocksdbstore takes timers in, what both wheel and database are past, and
             the further one's next message.
         is_whole: nothing of delayOffset.json is damaged; else it is not known what it said of levels that it lacks.
+        unflushed: places of the timer messages in the timer log's files from timercheck's flush position on; None where
+            rocksdbstore takes timers in, or there is no timercheck. A start reads them into the wheel, and takes in the
+            messages that timercheck is not past. TimerMessageStore#recover @5.0.0 - 5.3.3.
     """
 
     next_offset: Mapping[int, int] | None
     read_ms: int | None
     next_timer: int | None
     is_whole: bool = True
+    unflushed: npt.NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, store: Store, damage: DamageSink) -> Progress:
@@ -86,13 +97,22 @@ class Progress:
         checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
         check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
         told = [] if check is None else [(check["last_read_time_ms"], check["last_queue_offset"])]
-        told += _timers_in_database(store, damage)
+        in_database = _timers_in_database(store, damage)
+        told += in_database
         return cls(
             None if broken and not offsets else offsets,
             min((read_ms for read_ms, _ in told), default=None),
             max((next_timer for _, next_timer in told), default=None),
             is_whole=not broken,
+            unflushed=None if check is None or in_database else _unflushed(store, check["last_flush_position"], damage),
         )
+
+
+def _unflushed(store: Store, flushed: int, damage: DamageSink) -> npt.NDArray[np.int64]:
+    files = [file for file in store.timer if file.kind == "timerlog" and (file.base_offset or 0) + file.size > flushed]
+    batches = read_timerlog(files, on_damage="collect", damage=damage)
+    places = [batch.column("physical_offset").to_numpy() for batch in batches]
+    return np.concatenate(places) if places else np.empty(0, np.int64)
 
 
 def _timers_in_database(store: Store, damage: DamageSink) -> list[tuple[int, int]]:

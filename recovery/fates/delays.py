@@ -169,6 +169,8 @@ def fates_of(held: Held, due: Longs, progress: Progress, by_topic: bool | None) 
     _put(state, reason, deleted & is_open, DELETED, Reason.DELETED)
     delivered = delivery != NONE
     again = delivered & is_scheduled & (state == PENDING) & (reason == 0)
+    if progress.unflushed is not None:
+        again |= delivered & is_timer & (state == PENDING)
     starts_anew = delivered & is_scheduled & (reason == REASONS.index(Reason.NO_OFFSETS))
     _put(state, reason, delivered, DELIVERED, Reason.NONE)
     _put(state, reason, starts_anew, DELIVERED, Reason.NO_OFFSETS)
@@ -217,6 +219,9 @@ def _judge_timers(held: Held, rows: Mask, due: Longs, progress: Progress, state:
     else:
         taken_in = columns.queue_offset < progress.next_timer
         _put(state, reason, rows & ~taken_in, PENDING, Reason.NOT_TAKEN_IN)
+        if progress.unflushed is not None:
+            is_in_log = np.isin(columns.physical_offset, progress.unflushed)
+            _put(state, reason, rows & ~taken_in & is_in_log, PENDING, Reason.TAKEN_TWICE)
         _put(state, reason, rows & taken_in, PENDING, Reason.NONE)
         passed = rows & taken_in & (due != NONE) & (due < progress.read_ms)
         _put(state, reason, passed, PASSED, Reason.TIME_PASSED)

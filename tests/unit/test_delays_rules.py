@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,15 @@ Row = tuple[str, int, str, str]
 """Unique key, due time, real topic, what it deletes; no text: nothing."""
 
 
-def timers(*rows: Row, read_ms: int = 0, by_topic: bool | None = True) -> list[tuple[int, Reason]]:
-    """The fate of timers that lie in the log one after another and were stored at 1000."""
+def timers(
+    *rows: Row, read_ms: int = 0, by_topic: bool | None = True, taken: int | None = None, unflushed: Sequence[int] = ()
+) -> list[tuple[int, Reason]]:
+    """The fate of timers that lie in the log one after another, 100 bytes each, and were stored at 1000.
+
+    Args:
+        taken: how many timercheck notes as taken in; None: all.
+        unflushed: places of those in the timer log's end.
+    """
     count = len(rows)
     place, zero, none = np.arange(count) * 100, np.zeros(count, np.int32), np.full(count, NONE, np.int64)
     message = np.array([text_hash(name) for name, _, _, _ in rows], np.int64)
@@ -31,7 +39,8 @@ def timers(*rows: Row, read_ms: int = 0, by_topic: bool | None = True) -> list[t
     own = np.stack((due, none, *(kept(rows, kind) for kind in (HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS)), none))
     stored = np.full(count, 1000, np.int64)
     columns = HeldColumns(place, stored, np.arange(count), message, none, zero, zero, topic, zero, zero, own)
-    fates = fates_of(Held(columns, TOPICS), due, Progress({}, read_ms, count), by_topic)
+    progress = Progress({}, read_ms, count if taken is None else taken, unflushed=np.array(unflushed, np.int64))
+    fates = fates_of(Held(columns, TOPICS), due, progress, by_topic)
     return [(int(state), REASONS[reason]) for state, reason in zip(fates.state, fates.reason, strict=True)]
 
 
@@ -41,6 +50,16 @@ def kept(rows: tuple[Row, ...], kind: int) -> list[int]:
 
 
 A_TIMER: Row = ("ID", 5000, "T", "")
+
+
+def test_a_killed_broker_takes_in_again_what_its_timer_log_has_and_timercheck_does_not_note() -> None:
+    """As a 5.5.0 broker did that was killed within a second after 48 timers came: it delivered each of them twice."""
+    rows = [(f"ID{number}", 5000, "T", "") for number in range(3)]
+    assert timers(*rows, taken=1, unflushed=[0, 100]) == [
+        (PENDING, Reason.NONE),
+        (PENDING, Reason.TAKEN_TWICE),
+        (PENDING, Reason.NOT_TAKEN_IN),
+    ]
 
 
 @pytest.mark.parametrize(("by_topic", "key"), [(True, "T+ID"), (False, "ID")])

@@ -45,18 +45,23 @@ class DelayAnswer:
         """What no row can tell."""
         for level, gone in self.found.expired.items():
             yield f"level {level}: {gone} messages expired from the log before the broker delivered them"
-        if again := self._again():
+        if again := self._count(DELIVERED, Reason.AGAIN, Reason.NO_OFFSETS):
             yield (
-                f"{again} delivered messages are not behind the stored offset of their level, or it has none: a start "
-                "on these files delivers them again (--messages says which)"
+                f"{again} delivered messages are not behind the stored offset of their level or timercheck, or it has "
+                "none: a start on these files delivers them again (--messages says which)"
+            )
+        if twice := self._count(PENDING, Reason.TAKEN_TWICE):
+            yield (
+                f"{twice} pending timers are in the timer log, and timercheck is not past them: a start on these files "
+                "delivers them twice (--messages says which)"
             )
         if self.kept is not None and self.kept.why_not is not None:
             yield f"when files with pending messages are deleted is not known: {self.kept.why_not}"
 
-    def _again(self) -> int:
+    def _count(self, state: int, *reasons: Reason) -> int:
         fates = self.found.fates
-        is_again = np.isin(fates.reason, [REASONS.index(Reason.AGAIN), REASONS.index(Reason.NO_OFFSETS)])
-        return int(np.count_nonzero(is_again & (fates.state == DELIVERED)))
+        is_of = np.isin(fates.reason, [REASONS.index(reason) for reason in reasons])
+        return int(np.count_nonzero(is_of & (fates.state == state)))
 
     def levels(self) -> list[int]:
         """Levels at which messages wait or waited, 0 for timers."""
