@@ -104,14 +104,23 @@ def test_of_members_that_subscribe_differently_the_newest_version_counts(part: s
     }
 
 
-def test_tags_of_the_brokers_log_decide_what_matches(tmp_path: Path) -> None:
-    line = (
-        "2026-11-21 23:11:00 INFO HeartbeatThread_1 - subscription changed, add new topic, group: cg_ledger "
+CHANGED = "subscription changed, add new topic, group: cg_ledger {}"
+REGISTERED = (
+    "registerConsumer info changed ConsumerData [groupName=cg_ledger, consumeType=CONSUME_PASSIVELY, "
+    "messageModel=CLUSTERING, consumeFromWhere=CONSUME_FROM_FIRST_OFFSET, unitMode=false, subscriptionDataSet=[{}]] "
+    "10.0.0.9:4000"
+)
+
+
+@pytest.mark.parametrize("line", [CHANGED, REGISTERED])
+def test_tags_of_the_brokers_log_decide_what_matches(tmp_path: Path, line: str) -> None:
+    """A heartbeat's line has them also where the log lacks what ConsumerGroupInfo says."""
+    data = (
         "SubscriptionData [classFilterMode=false, topic=ledger, subString=A, tagsSet=[A], codeSet=[65], "
-        "subVersion=1795273860000, expressionType=TAG]\n"
+        "subVersion=1795273860000, expressionType=TAG]"
     )
     with gzip.open(tmp_path / "broker.log.gz", "wt") as log:
-        log.write(line)
+        log.write(f"2026-11-21 23:11:00 INFO HeartbeatThread_1 - {line.format(data)}\n")
     store = session_store("c-497-ordered-kill")
     told = rows_of("backlog", store, "--group", "cg_ledger", "--topic", "ledger", "--logs", tmp_path)
     said = rows_of("backlog", store, "--group", "cg_ledger", "--topic", "ledger", "--tags", "A")

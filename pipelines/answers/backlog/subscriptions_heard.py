@@ -72,12 +72,16 @@ class SubscriptionsHeard(Listener):
 
     def captured(self, fact: Fact) -> None:
         if isinstance(fact, HeartbeatReceived) and fact.subscriptions:
-            at_ms = fact.last_at_ms or fact.at_ms
-            for each in fact.subscriptions:
-                self._note(fact.source, fact.group, each, (fact.at_ms, at_ms), str(fact.evidence))
-            named = {each.topic for each in fact.subscriptions}
-            for topic in self._topics.get((fact.source, fact.group), set()) - named:
-                self._remove((fact.source, fact.group, topic), fact.at_ms)
+            at = fact.at_ms, fact.last_at_ms or fact.at_ms
+            self._heartbeat((fact.source, fact.group), fact.subscriptions, at, str(fact.evidence))
+
+    def _heartbeat(
+        self, where: tuple[str, str], told: Sequence[TopicSubscription], at: tuple[int, int], evidence: str
+    ) -> None:
+        for each in told:
+            self._note(*where, each, at, evidence)
+        for topic in self._topics.get(where, set()) - {each.topic for each in told}:
+            self._remove((*where, topic), at[0])
 
     def brokers(self) -> set[str]:
         """Who heard any."""
@@ -123,12 +127,23 @@ class SubscriptionsHeard(Listener):
     def _replaced(self, event: LogEvent, recording: Recording) -> None:
         self._line(event, recording, event.named_fields["other_subscription"])
 
+    def _registered(self, event: LogEvent, recording: Recording) -> None:
+        """A heartbeat that changed something: all that a client subscribes to. A broker whose log has not what
+        ConsumerGroupInfo says has no other line of it."""
+        told = texts.consumer_data(event.named_fields["consumer_data"])
+        if told is not None and told.subscriptions:
+            at = event.at_ms - event.early_ms, event.at_ms + event.late_ms
+            where, evidence = (recording.source, told.group), f"{recording.name}:{event.record}"
+            self._heartbeat(where, told.subscriptions, at, evidence)
+
     def _gone(self, event: LogEvent, recording: Recording) -> None:
         fields = event.named_fields
         self._remove((recording.source, fields["group"], fields["topic"]), event.at_ms + event.late_ms)
 
 
 _LINES: dict[str, Callable[[SubscriptionsHeard, LogEvent, Recording], None]] = {
+    "consumer_registered": SubscriptionsHeard._registered,
+    "consumer_registered_by_address": SubscriptionsHeard._registered,
     "subscription_added": SubscriptionsHeard._added,
     "subscription_replaced": SubscriptionsHeard._replaced,
     "subscription_removed": SubscriptionsHeard._gone,
