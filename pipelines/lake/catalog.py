@@ -226,9 +226,11 @@ def _in_words(sql: str) -> str:
         "became_shorter": lag.BECAME_SHORTER,
         "deleted_unread": lag.DELETED_UNREAD,
         "oldest_not_found": lag.OLDEST_NOT_FOUND,
+        "not_stored": lag.NOT_STORED,
+        "nothing_to_read": lag.NOTHING_TO_READ,
     }
     for name, sentence in words.items():
-        sql = sql.replace(f"{{{name}}}", sentence)
+        sql = sql.replace(f"{{{name}}}", sentence.replace("'", "''"))
     return sql
 
 

@@ -52,6 +52,7 @@ LAST_DONE = (
 NOT_STORED = (
     "no offset is stored for this queue: consumerProgress counts from 0; where the group starts is its client's choice"
 )
+NOTHING_TO_READ = "no offset is stored, and the store has no message of this queue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ def _reason(position: QueuePosition, behind: int | None) -> str | None:
         hidden = hidden_reason(position.hidden_by)
         return hidden if position.consumer_offset is not None else f"{hidden}; {NOT_STORED}"
     if position.consumer_offset is None:
-        return NOT_STORED if behind else "no offset is stored, and the store has no message of this queue"
+        return NOT_STORED if behind else NOTHING_TO_READ
     if position.doubt is not None:
         return doubt_reason(position.doubt)
     if not position.has_files:

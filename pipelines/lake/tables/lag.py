@@ -31,7 +31,7 @@ reason          text why a figure is unknown, or what it counts
 
 LAG_HISTORY = Table(
     "lag_history",
-    "one (group, topic, queue) with a stored offset, at one instant at which its offsets were kept",
+    "one (group, topic, queue), with a stored offset or without, at one instant at which the group's were kept",
     LAG.columns,
     LAG.partition_by,
 )
