@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pipelines.report.facts.model import PrintedTable
 
 MOST_SHOWN = 20
-MAY_BE_NONE = frozenset(("reason", "cause", "why", "note", "tags", "keys"))
-"""Columns in which null is nothing to say, not something unknown."""
+MAY_BE_NONE = frozenset(("reason", "cause", "why", "note", "tags", "keys", "broker"))
+"""Columns in which null is nothing to say, not something unknown: one store's answers do not name its broker."""
 
 
 @dataclass(frozen=True, slots=True)

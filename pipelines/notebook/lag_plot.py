@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COLOURS = ("#3b6fb6", "#d07f2c", "#3f9a6c", "#a4508b", "#5b8f99", "#9a7a3c", "#6c63b5", "#b5515a")
 WORDS_WIDE = 1 / 60
 """Share of the plot's width that the words at an incident need."""
+AROUND = timedelta(minutes=1)
+"""What is shown on either side where offsets were kept once."""
 FIGURES = (("messages_behind", "messages behind"), ("seconds_behind", "seconds behind"))
 
 
@@ -40,6 +42,8 @@ def lag_plot(by_group: pd.DataFrame, happened: Sequence[Row] = ()) -> Figure:
         axes.spines[["top", "right"]].set_visible(False)
         if by_group.empty:
             _nothing(axes)
+        elif not apart:  # years would stand on either side of a single instant
+            axes.set_xlim(*(by_group["at"].iloc[0] + side * AROUND for side in (-1, 1)))
         _marks(axes, happened, apart, named=axes is panels[0])
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)

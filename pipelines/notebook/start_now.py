@@ -32,12 +32,12 @@ BYTES = [
     *texts("field", "value", "meaning"),
 ]
 WAYS = [
-    Column("do", "what you do"),
+    Column("do", "what you do", advises=True),
     Column("lost_messages", "messages lost", True, blank=True),
     Column("lost_units", "missing in queues", True, blank=True),
     Column("lost_index", "missing in index", True, blank=True),
     Column("log_end_offset", "log ends at", True, blank=True),
-    Column("why", "because", blank=True),
+    Column("why", "because", blank=True, advises=True),
     Column("costs", "it costs", blank=True),
 ]
 LOST_BY_QUEUE = [

@@ -53,6 +53,13 @@ def test_further_rows_come_along_hidden_and_are_bounded() -> None:
     assert page.count("<script>") == page.count("</script>") == 1
 
 
+def test_what_one_types_looks_so_in_a_cell_of_advice_and_nowhere_else() -> None:
+    columns = [Column("do", "do", advises=True), Column("key", "key")]
+    page = show(PrintedTable(columns, [{"do": "run `dump`", "key": "`k`"}, {"do": None, "key": "k"}], "Advice"))
+    assert "run <code>dump</code>" in page._repr_html_()
+    assert "`k`" in page._repr_html_()
+
+
 def test_a_section_and_an_empty_table() -> None:
     section = Section("a", "A", "All is well.", "good", tables=[PrintedTable([Column("x", "x")], [], "Nobody")])
     assert '<p class="verdict good">All is well.</p>' in show(section)._repr_html_()
@@ -75,6 +82,12 @@ def test_lag_that_is_partly_unknown_is_drawn(incidents: int) -> None:
     shown = show(figure)._repr_html_()
     assert 'data-jp-theme-light="false"' in shown, "the dark theme has it dark"
     assert b64decode(shown.split("base64,")[1].split('"')[0]).startswith(b"\x89PNG")
+
+
+def test_a_single_instant_stands_in_its_minutes_not_in_years() -> None:
+    by_group = pd.DataFrame({"group": "g", "at": [AT], "messages_behind": [1.0], "seconds_behind": [2.0]})
+    begin, end = lag_plot(by_group).axes[0].get_xlim()
+    assert (end - begin) * 86_400 == pytest.approx(120)
 
 
 def test_without_a_history_no_scale_says_that_lag_is_0() -> None:

@@ -35,7 +35,8 @@ class Figure:
 class Column:
     """One column of a printed table. `blank`: null is nothing to say (a remark), not an unknown value.
 
-    `mono`: every character as wide as the next, spaces kept, as bytes in hex want it.
+    `mono`: every character as wide as the next, spaces kept, as bytes in hex want it. `advises`: sentences that
+    say what to do, with what one types between backticks.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Column:
     numeric: bool = False
     blank: bool = False
     mono: bool = False
+    advises: bool = False
 
     @property
     def is_identifier(self) -> bool:

@@ -104,8 +104,8 @@ def _loss_table(lost: Sequence[Mapping[str, Any]], shown: int) -> tuple[list[Pri
 def _remedies_table(advice: Sequence[Mapping[str, Any]]) -> list[PrintedTable]:
     """The repairs that were played, and what each would lose."""
     columns = [
-        *texts("do"),
-        Column("evidence", "because", blank=True),
+        Column("do", "do", advises=True),
+        Column("evidence", "because", blank=True, advises=True),
         Column("lost", "then lost", blank=True),
         Column("costs", "it costs", blank=True),
     ]

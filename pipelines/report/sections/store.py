@@ -73,7 +73,7 @@ def _damage_table(damaged: Sequence[Row], findings: Sequence[Row] | None) -> lis
         Column("file_pos", "from byte", True),
         Column("length", "bytes", True),
         Column("reason", "reason", blank=True),
-        Column("repair", "what puts it right", blank=True),
+        Column("repair", "what puts it right", blank=True, advises=True),
     ]
     return [PrintedTable(columns, rows, "Damaged ranges")] if damaged else []
 
@@ -119,7 +119,7 @@ def agreement_section(facts: Facts) -> Section:
         Column("begin", "from", True),
         Column("end", "to", True),
         Column("evidence", "evidence", blank=True),
-        Column("repair", "what puts it right", blank=True),
+        Column("repair", "what puts it right", blank=True, advises=True),
     ]
     verdict = f"{counted(len(facts.findings), 'disagreement')}, worst first; what each kind means is said below."
     remarks = [*dict.fromkeys(map(_meaning, facts.findings)), *explained]
