@@ -7,6 +7,7 @@ Source: ConsumeQueue#recover, #truncateDirtyLogicFiles, #correctMinOffset, #putM
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,8 @@ class Queue:
     max_physical_offset: int = -1
     min_position: int = 0
     ext: ExtQueue | None = None
+    unit: ClassVar = CQ_UNIT
+    folder: ClassVar[Literal["consumequeue"]] = "consumequeue"
     _writer: QueueWriter | None = None
 
     @property
@@ -259,6 +262,14 @@ class Queue:
         if self.ext is not None:
             self.ext.mapped.delete_all()
         self._writer, self.max_physical_offset, self.min_position = None, -1, 0
+
+    def physical_offset(self, queue_offset: int) -> int | None:
+        """Where the record of a unit starts; None where there is no such unit."""
+        file = self.mapped.find(queue_offset * CQ_UNIT.size)
+        at = 0 if file is None else queue_offset * CQ_UNIT.size - file.base_offset
+        if file is None or at + CQ_UNIT.size > file.wrote_position:
+            return None
+        return CQ_UNIT.unpack(file.content(file.wrote_position), at)["physical_offset"]
 
     def _open_writer(self) -> QueueWriter:
         if self._writer is None:

@@ -16,6 +16,7 @@ from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
 from parsers.values.topics import SCHEDULE_TOPIC
+from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
 from recovery.broker.consume_queue_ext import ExtQueue
@@ -83,7 +84,7 @@ class BrokerMemory:
     commitlog: FileList
     index: IndexFiles
     runs: RecordRuns
-    queues: dict[QueueKey, Queue] = field(default_factory=dict)
+    queues: dict[QueueKey, Queue | BatchQueue] = field(default_factory=dict)
     database: QueueDatabase | None = None
     second_noted: int | None = None
     second_queues: list[Queue] | None = None
@@ -130,7 +131,7 @@ class BrokerMemory:
         return not (self.evidence.log_is_dledgers and self.database is not None)
 
     @property
-    def every_queue(self) -> Mapping[QueueKey, Queue | DatabaseQueue]:
+    def every_queue(self) -> Mapping[QueueKey, Queue | BatchQueue | DatabaseQueue]:
         """The broker's queues, wherever it keeps them."""
         return self.queues if self.database is None else self.database.queues
 
@@ -165,10 +166,12 @@ class BrokerMemory:
         by_place = not self.version.finds_files_by_offset
         return self.commitlog.find(position, first_if_missing=position == 0, by_place=by_place)
 
-    def queue(self, topic: str, queue_id: int) -> Queue:
+    def queue(self, topic: str, queue_id: int) -> Queue | BatchQueue:
         """`findOrCreateConsumeQueue`."""
         key = (topic, queue_id)
-        if key not in self.queues:
+        if key not in self.queues and topic in self.rules.batch_topics:
+            self.queues[key] = BatchQueue(topic, queue_id, FileList(self.settings.mapped_file_size_batch_consume_queue))
+        elif key not in self.queues:
             files = FileList(self.settings.consume_queue_file_size)
             self.queues[key] = Queue(topic, queue_id, files, self.version, ext=self._ext_queue())
         return self.queues[key]
@@ -199,6 +202,10 @@ class BrokerMemory:
             return
         queue = self.queue(unit.topic, unit.queue_id) if own_queue or self.queues_writable else None
         if queue is None or not self.queues_writable:
+            return
+        if isinstance(queue, BatchQueue):
+            queue.put(unit)
+            self.last_queued_offset, self.last_queued_ms = unit.physical_offset, unit.store_timestamp_ms
             return
         fits = can_hold_files(unit.topic) and self._can_make_file_for(queue, unit)
         if own_queue and can_hold_files(unit.topic):
@@ -275,6 +282,10 @@ class BrokerMemory:
             holder = self.database or self
             topic = names[units.topic[first]]
             queue = holder.queue(topic, int(units.queue_id[first]))
+            if isinstance(queue, BatchQueue):
+                for row in chosen[rows].tolist():
+                    queue.put(_unit(batch, row, names))
+                continue
             if isinstance(queue, Queue) and queue.ext is not None:
                 own = rows[is_own[rows]]
                 times = records.store_timestamp_ms[record[own]]
@@ -318,4 +329,5 @@ def _unit(batch: ScanBatch, row: int, names: list[str]) -> QueueUnit:
         int(records.total_size[record]),
         int(records.tags_code[record]),
         store_timestamp_ms=int(records.store_timestamp_ms[record]),
+        message_count=int(units.message_count[row]),
     )

@@ -129,7 +129,7 @@ class Evidence:
         dledger_checkpoint: what the node notes of its log, None without such a file.
         compacted: the copies of compacted topics.
         other: folders that hold something this room does not replay, with the reason.
-        batch_topics: topics with a folder of BatchCQ queues.
+        batch_queues: files of every `batchconsumequeue/<topic>/<int>`; no other topic's queues are of that type.
         obstructed_topics: topics in whose queues something stands where a file or folder would have to be made.
         database: the database of the broker's queues, where it keeps them in one.
         second_database: the one that it writes beside the files of its queues.
@@ -154,7 +154,7 @@ class Evidence:
     config: Mapping[str, Entry] | None = None
     compacted: tuple[CompactedFiles, ...] = ()
     other: Mapping[str, str] = field(default_factory=dict)
-    batch_topics: frozenset[str] = frozenset()
+    batch_queues: Mapping[QueueKey, tuple[Entry, ...]] = field(default_factory=dict)
     checkpoint_opens: bool = True
     index_obstructed: bool = False
     abort_file: AbortFile = field(default_factory=AbortFile)
@@ -168,6 +168,10 @@ class Evidence:
     timer_log: tuple[Entry, ...] = ()
 
     @property
+    def batch_topics(self) -> frozenset[str]:
+        return frozenset(topic for topic, _ in self.batch_queues)
+
+    @property
     def log_is_dledgers(self) -> bool:
         """The broker's log is that of a DLedger node."""
         return bool(self.dledger)
@@ -179,7 +183,6 @@ class Evidence:
 
 
 NOT_REPLAYED = {
-    "batchconsumequeue": "queues of type BatchCQ are loaded and recovered by rules of their own",
     "timerlog": "the timer wheel is recovered after the store, from its own log",
 }
 
@@ -205,7 +208,7 @@ def read_evidence(root: Path, settings: StoreSettings) -> Evidence:
         compacted=tuple(_compacted(root / "compaction")),
         other={name: why for name, why in NOT_REPLAYED.items() if _holds_files(root / name)}
         | {path.name: "another DLedger node's log" for path in root.glob(f"{DLEDGER_FOLDER}*") if path != node},
-        batch_topics=frozenset(path.name for path in (root / "batchconsumequeue").glob("*")),
+        batch_queues=_queues(_entries(root / "batchconsumequeue")),
         checkpoint_opens=not (root / "checkpoint").is_dir(),
         index_obstructed=(root / "index").exists() and not (root / "index").is_dir(),
         abort_file=read_abort_file(root),

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from recovery.broker.abort_file import EXITS
+from recovery.broker.consume_queue import Queue
 from recovery.broker.mapped_file_queue import LogFile, file_name
 from recovery.broker.memory import BrokerMemory
 from recovery.forecast.advice import Advice
@@ -117,18 +118,17 @@ def _dispatch_from(played: Restart) -> int | None:
 def _after(played: Restart) -> Document:
     memory = played.memory
     unknown_ext = not memory.ext_units_are_known
+    of_single = [(*key, queue.mapped) for key, queue in sorted(memory.queues.items()) if isinstance(queue, Queue)]
     hashes = {
         f"{topic}/{queue_id}/{file.name}": None if unknown_ext and file.was_appended_to else _sha256_used(file)
-        for (topic, queue_id), queue in sorted(memory.queues.items())
-        for file in queue.mapped.files
+        for topic, queue_id, mapped in of_single
+        for file in mapped.files
     }
     return {
         **(_queues(queue_rows(memory)) or {}),
         "consumequeue_sha256": hashes,
         "consumequeue_files_deleted": [
-            f"{topic}/{queue_id}/{file.name}"
-            for (topic, queue_id), queue in sorted(memory.queues.items())
-            for file in queue.mapped.deleted
+            f"{topic}/{queue_id}/{file.name}" for topic, queue_id, mapped in of_single for file in mapped.deleted
         ],
         "index_files": _index_files(memory),
         "indexed_twice": len(memory.index.indexed_twice),

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.record.layout import MAGIC_V2, RECORD_START
 from parsers.commitlog.record.message import decode_message
+from parsers.consumequeue.batch import BATCH_UNIT, valid_units
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, divide
+from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.mapped_file_queue import LogFile, why_left_out
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import held
@@ -78,7 +80,7 @@ def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
 
     Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
     No loss is listed for a DLedger node among others or for a start that is not played to its end, and no missing unit
-    for a BatchCQ topic or for a queue in a database whose end is open; `unknowns` says so instead.
+    for a queue in a database whose end is open; `unknowns` says so instead.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
@@ -170,9 +172,10 @@ class _Units:
 
 def _units_behind(played: Restart, log_end: int) -> _Units:
     """Units of the queues as they were that point at or after the log's end. Memory: 24 bytes for each."""
-    folder, queues = played.memory.evidence.database, played.memory.evidence.queues
+    evidence = played.memory.evidence
+    folder, queues = evidence.database, {**evidence.queues, **evidence.batch_queues}
     keys = list(queues if folder is None else folder.limits)
-    found = _behind_in_files(played, keys, log_end) if folder is None else _behind_in_database(folder, keys, log_end)
+    found = _behind_in_files(queues.values(), log_end) if folder is None else _behind_in_database(folder, keys, log_end)
     return _Units.of(found, keys)
 
 
@@ -185,19 +188,36 @@ def _behind_in_database(
             yield at, behind["physical_offset"].astype(np.int64), behind["queue_offset"].astype(np.int64)
 
 
-def _behind_in_files(played: Restart, keys: Sequence[QueueKey], log_end: int) -> Iterator[tuple[int, Longs, Longs]]:
-    for at, key in enumerate(keys):
-        for entry in played.memory.evidence.queues[key]:
-            offsets, sizes, base = units_of(entry)
-            rows = np.flatnonzero((offsets >= log_end) & (sizes > 0))
-            yield at, offsets[rows], base + rows
+def _behind_in_files(queues: Iterable[Sequence[Entry]], log_end: int) -> Iterator[tuple[int, Longs, Longs]]:
+    for at, entries in enumerate(queues):
+        for units in map(units_of, entries):
+            rows = (units.places >= log_end) & (units.sizes > 0)
+            yield at, units.places[rows], units.numbers[rows]
 
 
-def units_of(entry: Entry) -> tuple[Longs, Longs, int]:
-    """Physical offsets and sizes in one queue file of any size, and the queue offset of its first unit."""
-    units = CQ_UNIT.array(entry.bytes())
-    base = divide(entry.number or 0, CQ_UNIT.size)
-    return units["physical_offset"].astype(np.int64), units["msg_size"].astype(np.int64), base
+class FileUnits(NamedTuple):
+    """The units of one queue file of any size: physical offsets, sizes (0 of a batch's that recovery refuses), and the
+    queue offsets of their first messages and behind the last ones."""
+
+    places: Longs
+    sizes: Longs
+    numbers: Longs
+    ends: Longs
+
+
+def units_of(entry: Entry) -> FileUnits:
+    """The units of a queue file, whichever type it is of."""
+    if entry.path.parts[-4] == BatchQueue.folder:
+        rows = BATCH_UNIT.array(entry.bytes())
+        sizes = np.where(valid_units(rows), rows["msg_size"], 0).astype(np.int64)
+        numbers = rows["queue_offset"].astype(np.int64)
+        ends = numbers + rows["message_count"]
+    else:
+        rows = CQ_UNIT.array(entry.bytes())
+        sizes = rows["msg_size"].astype(np.int64)
+        numbers = divide(entry.number or 0, CQ_UNIT.size) + np.arange(len(rows), dtype=np.int64)
+        ends = numbers + 1
+    return FileUnits(rows["physical_offset"].astype(np.int64), sizes, numbers, ends)
 
 
 def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
@@ -227,8 +247,8 @@ def queued_offsets(played: Restart, key: QueueKey) -> Longs:
     database = played.memory.database
     if database is not None:
         return database.queues[key].physical_offsets()
-    files = played.memory.queues[key].mapped.files
-    units = [CQ_UNIT.array(file.content(file.wrote_position)) for file in files]
+    queue = played.memory.queues[key]
+    units = [queue.unit.array(file.content(file.wrote_position)) for file in queue.mapped.files]
     columns = [of_file["physical_offset"][of_file["msg_size"] != INT_MAX] for of_file in units]
     return np.sort(np.concatenate([column.astype(np.int64) for column in columns] or [NONE]))
 
@@ -241,12 +261,10 @@ def _without_unit(
     lives: Callable[[], TopicLives],
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
-    names, batch_topics = played.memory.runs.scanner.topics.names(), played.memory.evidence.batch_topics
-    undecided = played.memory.undecided_queues
-    for (topic, queue_id), of_queue in queue_rows(units.topic, units.queue_id).items():
-        if names[topic] in batch_topics or (names[topic], queue_id) in undecided:
+    names, undecided = played.memory.runs.scanner.topics.names(), played.memory.undecided_queues
+    for (topic, queue_id), rows in queue_rows(units.topic, units.queue_id).items():
+        if (names[topic], queue_id) in undecided:
             continue
-        rows = of_queue[units.message_count[of_queue] == 0]
         offsets = records.physical_offset[units.record[rows]]
         missing = ~held(queued.get((names[topic], queue_id), NONE), offsets)
         if missing.any():

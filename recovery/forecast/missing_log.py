@@ -22,7 +22,7 @@ class MissingLog:
     Attributes:
         begin, end: physical offsets; `end` is where the next file begins.
         queue_units: how many units of queues lead there, as the queues are before the start; None where some are
-            not counted: in files of another size, of a BatchCQ, in parts of a database that cannot be read.
+            not counted: in files of another size, in parts of a database that cannot be read.
     """
 
     begin: int
@@ -50,21 +50,21 @@ def _gaps(log: FileList) -> Iterator[tuple[int, int]]:
 
 
 def _units_between(played: Restart, begin: int, end: int) -> int | None:
-    evidence, size = played.memory.evidence, played.memory.settings.consume_queue_file_size
-    found = 0
+    evidence, settings, found = played.memory.evidence, played.memory.settings, 0
     if evidence.database is not None:
         for key in evidence.database.limits:
             for units in evidence.database.units(key):
                 found += int(((units["physical_offset"] >= begin) & (units["physical_offset"] < end)).sum())
         return None if evidence.database.unreadable else found
-    if evidence.batch_topics:
-        return None
-    for entries in evidence.queues.values():
-        for entry in entries:
-            if entry.size != size:
+    for queues, file_size in (
+        (evidence.queues, settings.consume_queue_file_size),
+        (evidence.batch_queues, settings.mapped_file_size_batch_consume_queue),
+    ):
+        for entry in (entry for entries in queues.values() for entry in entries):
+            if entry.size != file_size:
                 return None
-            offsets, sizes, _ = units_of(entry)
-            found += int(((offsets >= begin) & (offsets < end) & (sizes > 0)).sum())
+            places, sizes, _, _ = units_of(entry)
+            found += int(((places >= begin) & (places < end) & (sizes > 0)).sum())
     return found
 
 

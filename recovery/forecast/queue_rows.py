@@ -19,7 +19,7 @@ from itertools import pairwise, zip_longest
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.broker.consume_queue import FILES_RECOVERED
+from recovery.broker.consume_queue import FILES_RECOVERED, Queue
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.store_folder import DatabaseFolder, Entry, Evidence, QueueKey
 from recovery.config.files import Rows
@@ -111,11 +111,11 @@ def renumbered(played: Restart, before: Evidence) -> Iterator[Renumbered]:
         return
     after = {(row.topic, row.queue_id): row.next_queue_offset or 0 for row in queue_rows(memory)}
     log = memory.commitlog
-    for key in sorted(before.queues):
+    for key, entries in sorted({**before.queues, **before.batch_queues}.items()):
         committed = tuple(_committed(played.config, key))
         most = max((each.consumer_offset for each in committed), default=0)
-        was, now = _end(before.queues[key], log.min_offset, log.max_offset, most), after.get(key, 0)
-        if now < was and key[0] not in before.batch_topics:
+        was, now = _end(entries, log.min_offset, log.max_offset, most), after.get(key, 0)
+        if now < was:
             yield Renumbered(*key, was, now, tuple(each for each in committed if each.consumer_offset > now))
 
 
@@ -146,19 +146,20 @@ def _end(entries: Sequence[Entry], log_min: int, log_end: int, committed: int) -
     tells that had come there, by its `committed` offset."""
     numbered = [entry for entry in entries if entry.number is not None]
     for at in range(len(numbered) - 1, -1, -1):
-        offsets, sizes, base = units_of(numbered[at])
-        written = np.flatnonzero((offsets >= 0) & (sizes > 0) & (offsets < log_end))
+        units = units_of(numbered[at])
+        written = np.flatnonzero((units.places >= 0) & (units.sizes > 0) & (units.places < log_end))
         if len(written):
             last = int(written[-1])
-            expired = offsets[last] + sizes[last] <= log_min
-            return _end_of_expired(numbered[at:], last, committed) if expired else base + last + 1
+            expired = units.places[last] + units.sizes[last] <= log_min
+            by_place = numbered[at].path.parts[-4] == Queue.folder
+            return _end_of_expired(numbered[at:], last, committed) if expired and by_place else int(units.ends[last])
     return 0
 
 
 def _end_of_expired(files: Sequence[Entry], last: int, committed: int) -> int:
     """The number after the damaged units that follow an expired message's: its unit is the one at `last` of the first
     file. Units that became zeros count as far as a group's `committed` offset shows them."""
-    end, slot = units_of(files[0])[2] + last + 1, last + 1
+    end, slot = int(units_of(files[0]).ends[last]), last + 1
     for entry, following in zip_longest(files, files[1:]):
         damaged, slots = _damaged_after(entry, slot - 1), len(CQ_UNIT.array(entry.bytes()))
         end, slot = end + damaged, slot + damaged
@@ -233,7 +234,7 @@ def unit_repairs(played: Restart, queues: Sequence[Renumbered]) -> Iterator[Repa
     first_left = _first_numbers(played, {(queue.topic, queue.queue_id) for queue in queues})
     for queue in queues:
         key = queue.topic, queue.queue_id
-        files = _mended(store.queues[key], size, log_min, memory.commitlog.max_offset, first_left.get(key))
+        files = _mended(store.queues.get(key, ()), size, log_min, memory.commitlog.max_offset, first_left.get(key))
         if files is not None:
             mended[key] = files
     changed = [entry for entries in mended.values() for entry in entries if isinstance(entry, _Mended)]
@@ -268,7 +269,7 @@ def _mended(
     found: list[Entry] = list(entries)
     passed_expired = False
     for at in range(len(entries) - 1, max(0, len(entries) - FILES_RECOVERED) - 1, -1):
-        offsets, sizes, base = units_of(entries[at])
+        offsets, sizes, of_units, _ = units_of(entries[at])
         is_unit = (offsets >= 0) & (sizes > 0) & (offsets < log_end)
         expired = np.flatnonzero(is_unit & (offsets + sizes <= log_min))
         if not len(expired) and not passed_expired:
@@ -281,7 +282,7 @@ def _mended(
         if len(np.flatnonzero(is_unit[:end])) != np.searchsorted(expired, end):
             return None
         refused = np.flatnonzero(~is_unit[:end])
-        if len(refused) and first_left is not None and base + int(refused[-1]) >= first_left:
+        if len(refused) and first_left is not None and int(of_units[refused[-1]]) >= first_left:
             return None
         if len(refused):
             entry = entries[at]

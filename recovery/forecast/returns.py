@@ -68,5 +68,6 @@ def _before(played: Restart, key: QueueKey) -> Longs:
     folder = played.memory.evidence.database
     if folder is not None:
         return np.concatenate([NONE, *(units["physical_offset"].astype(np.int64) for units in folder.units(key))])
-    columns = [units_of(entry)[0] for entry in played.memory.evidence.queues.get(key, ())]
-    return np.concatenate([NONE, *columns])
+    evidence = played.memory.evidence
+    entries = (*evidence.queues.get(key, ()), *evidence.batch_queues.get(key, ()))
+    return np.concatenate([NONE, *(units_of(entry).places for entry in entries)])

@@ -146,15 +146,9 @@ def _queue_ends(before: Forecast, after: Forecast) -> Iterator[Change]:
     )
     for topic, queue_id in sorted(one.keys() | other.keys()):
         key = topic, queue_id
-        was, then = one.get(key, _no_queue(before, topic)), other.get(key, _no_queue(after, topic))
+        was, then = one.get(key, NO_QUEUE), other.get(key, NO_QUEUE)
         if was != then and {was, then} != {NO_QUEUE, "0"}:
             yield Change("start", f"the end of {topic}/{queue_id}", was, then)
-
-
-def _no_queue(told: Forecast, topic: str) -> str:
-    """What is known of a queue that the played start does not have: those of type BatchCQ are not played."""
-    is_batch = told.version.has_batch_queues and topic in told.played.memory.evidence.batch_topics
-    return _figure(None) if is_batch else NO_QUEUE
 
 
 def place_changes(settings: StoreSettings, before: BrokerVersion, after: BrokerVersion) -> Iterator[Change]:

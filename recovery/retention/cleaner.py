@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
-from parsers.consumequeue.layout import CQ_UNIT
+from parsers.layouts.layout import Layout
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, split
+from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.consume_queue import Queue
 from recovery.broker.index_service import IndexFile
 from recovery.broker.mapped_file_queue import LoadFailed, LogFile
@@ -161,13 +162,13 @@ class Cleaner:
         log.deleted += gone
         return gone
 
-    def clean_queues(self) -> tuple[list[tuple[Queue, LogFile]], list[IndexFile]]:
+    def clean_queues(self) -> tuple[list[tuple[Queue | BatchQueue, LogFile]], list[IndexFile]]:
         """When the log's minimum has risen: queue files whose last message is gone, then index files likewise."""
         log_min = self.memory.commitlog.min_offset
         if log_min <= self.last_log_min:
             return [], []
         self.last_log_min = log_min
-        gone: list[tuple[Queue, LogFile]] = []
+        gone: list[tuple[Queue | BatchQueue, LogFile]] = []
         try:
             for queue in self.memory.queues.values():
                 gone += [(queue, file) for file in _clean_queue(queue, log_min)]
@@ -193,18 +194,18 @@ def expires_at_ms(file: LogFile, memory: BrokerMemory) -> int:
     return modified + reserved_hours(memory, file) * HOUR_MS
 
 
-def _clean_queue(queue: Queue, log_min: int) -> list[LogFile]:
+def _clean_queue(queue: Queue | BatchQueue, log_min: int) -> list[LogFile]:
     files = queue.mapped.files
     gone = 0
-    while gone < len(files) - 1 and _last_message_of(files[gone]) < log_min:
+    while gone < len(files) - 1 and _last_message_of(files[gone], queue.unit) < log_min:
         gone += 1
     deleted = files[:gone]
     queue.mapped.files, queue.mapped.deleted = files[gone:], queue.mapped.deleted + deleted
     return deleted
 
 
-def _last_message_of(file: LogFile) -> int:
+def _last_message_of(file: LogFile, unit: Layout) -> int:
     """Physical offset in the last unit of a full file; a file that is not full stays."""
     if file.wrote_position < file.size:
         return LONG_MAX
-    return CQ_UNIT.unpack(file.content(file.size), file.size - CQ_UNIT.size)["physical_offset"]
+    return unit.unpack(file.content(file.size), file.size - unit.size)["physical_offset"]

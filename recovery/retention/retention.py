@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from parsers.store.store import Store
+from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.consume_queue import Queue
 from recovery.broker.index_service import IndexFile
 from recovery.broker.mapped_file_queue import FileList, LogFile
@@ -34,7 +35,7 @@ from recovery.retention.cleaner import (
 from recovery.retention.dledger_cleaner import has_only_dledgers, header_size, reserved_hours
 from recovery.start.restart import Restart, memory_before_load, restart
 
-Kind = Literal["commitlog", "consumequeue", "index"]
+Kind = Literal["commitlog", "consumequeue", "batchconsumequeue", "index"]
 ROUNDS_IN_AN_HOUR = 360
 HOURS_LOOKED_AHEAD = 24
 
@@ -183,10 +184,10 @@ def _why(decided: Trigger, file: LogFile, clock: Clock, played: Restart) -> str:
 
 
 def _names(
-    queue_files: list[tuple[Queue, LogFile]], index_files: list[IndexFile]
+    queue_files: list[tuple[Queue | BatchQueue, LogFile]], index_files: list[IndexFile]
 ) -> Iterator[tuple[tuple[Kind, str, str | None, int | None], str]]:
     for queue, file in queue_files:
-        yield ("consumequeue", file.name, queue.topic, queue.queue_id), "its last message is before the log's minimum"
+        yield (queue.folder, file.name, queue.topic, queue.queue_id), "its last message is before the log's minimum"
     for index_file in index_files:
         yield ("index", index_file.name or "", None, None), "its last entry is before the log's minimum"
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from parsers.consumequeue.layout import CQ_UNIT
 from parsers.values.topics import SCHEDULE_TOPIC
-from recovery.broker.consume_queue import Queue
-from recovery.broker.queue_database import DatabaseQueue
 from recovery.query.lag import GroupQueue, QueuePosition, Status, hidden_reason
 from recovery.retention.retention import Retention
 
@@ -112,7 +109,7 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
     if not unread:
         why = GONE_UNREAD if deleted else NOTHING_UNREAD
         return RetentionRisk(each.group, each.topic, each.queue_id, None, 0, deleted, "zero", why)
-    physical_offset = _physical_offset(queue, oldest)
+    physical_offset = queue.physical_offset(oldest)
     if physical_offset is None:
         return _unknown(each, f"message {oldest} has no unit in its queue", unread, deleted)
     due, reason = kept.due_of(physical_offset) if kept.why_not is None else (None, kept.why_not)
@@ -122,13 +119,3 @@ def _risk(kept: Retention, each: GroupQueue) -> RetentionRisk:
 
 def _unknown(each: GroupQueue, why: str, unread: int | None = None, deleted: int | None = None) -> RetentionRisk:
     return RetentionRisk(each.group, each.topic, each.queue_id, None, unread, deleted, "unknown", why)
-
-
-def _physical_offset(queue: Queue | DatabaseQueue, queue_offset: int) -> int | None:
-    if isinstance(queue, DatabaseQueue):
-        return queue.physical_offset(queue_offset)
-    file = queue.mapped.find(queue_offset * CQ_UNIT.size)
-    at = 0 if file is None else queue_offset * CQ_UNIT.size - file.base_offset
-    if file is None or at + CQ_UNIT.size > file.wrote_position:
-        return None
-    return CQ_UNIT.unpack(file.content(file.wrote_position), at)["physical_offset"]

@@ -68,11 +68,12 @@ def load_queues(memory: BrokerMemory) -> None:
         table = evidence.second_database.table
         memory.second_noted = 0 if table is None else table.dispatched_to or 0
     if evidence.database is None or not version.keeps_queues_in_rocksdb:
-        for (topic, queue_id), entries in evidence.queues.items():
-            queue = memory.queue(topic, queue_id)
+        batch_queues = evidence.batch_queues if version.has_batch_queues else {}
+        for key, entries in (*evidence.queues.items(), *batch_queues.items()):
+            queue = memory.queue(*key)
             list_files(queue.mapped, entries, version)
             if queue.ext is not None:
-                list_files(queue.ext.mapped, evidence.ext_queues.get((topic, queue_id), ()), version)
+                list_files(queue.ext.mapped, evidence.ext_queues.get(key, ()), version)
         return
     combines = version.combines_queue_stores and memory.settings.rocksdb_cq_double_write_enable
     if combines and not memory.settings.uses_rocksdb_queues and FILE_STORE in memory.settings.loaded_queue_stores:

@@ -130,7 +130,7 @@ def memory_before_load(
         with_index_entries: write the index entries in memory, record by record, instead of counting them.
     """
     index = Geometry(settings.max_hash_slot_num, settings.max_index_num)
-    rules = DispatchRules.of(version, settings)
+    rules = DispatchRules.of(version, settings, evidence.batch_topics)
     if version.dispatches_before_delay_levels:
         rules = replace(rules, delay_levels=DelayLevels(()))
     runs = RecordRuns.under(rules, settings, HEADER_SIZE if evidence.log_is_dledgers else 0)

@@ -96,6 +96,12 @@ def database_cases() -> CaseSet:
 
 
 @cache
+def batch_cases() -> CaseSet:
+    """The recorded cases of brokers with queues of type BatchCQ."""
+    return CaseSet(GOLDEN / "recovery" / "batch", run_folder() / "batch-bases")
+
+
+@cache
 def ext_cases() -> CaseSet:
     """The recorded cases of brokers with ext queues (enableConsumeQueueExt)."""
     return CaseSet(GOLDEN / "recovery" / "ext", run_folder() / "ext-bases")

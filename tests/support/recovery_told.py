@@ -10,6 +10,7 @@ from typing import Any
 
 from parsers.checkpoints.checkpoint import CHECKPOINT
 from parsers.values.java import to_long
+from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.consume_queue import Queue
 from recovery.broker.dispatch_log import DispatchLog, Phase
 from recovery.broker.index_service import IndexFile
@@ -132,7 +133,7 @@ def _in_database(queue: DatabaseQueue, hashes: bool) -> Told:
     return told
 
 
-def _queue(queue: Queue, hashes: bool) -> Told:
+def _queue(queue: Queue | BatchQueue, hashes: bool) -> Told:
     told: Told = {
         "min": queue.min_queue_offset,
         "max": queue.max_queue_offset,
@@ -191,7 +192,7 @@ def files_of(root: Path) -> dict[str, int]:
     has_database = any((queues / name).exists() for name in ("CURRENT", "LOCK", "IDENTITY"))
     found = {
         str(path.relative_to(root)): path.stat().st_size
-        for folder in ("commitlog", "disk2", "disk3", "consumequeue", "consumequeue_ext", "index")
+        for folder in ("commitlog", "disk2", "disk3", "consumequeue", "batchconsumequeue", "consumequeue_ext", "index")
         for path in (root / folder).rglob("*")
         if path.is_file() and not (has_database and path.parent == queues)
     }
@@ -205,14 +206,14 @@ def files_then(memory: BrokerMemory, before: Mapping[str, int], *, abort: bool, 
     gone = [entry.path.relative_to(memory.evidence.root).as_posix() for entry in deleted]
     gone += [f"index/{entry.name}" for entry in memory.index.deleted]
     for (topic, queue_id), queue in memory.queues.items():
-        gone += [f"consumequeue/{topic}/{queue_id}/{file.name}" for file in queue.mapped.deleted]
+        gone += [f"{queue.folder}/{topic}/{queue_id}/{file.name}" for file in queue.mapped.deleted]
         ext = () if queue.ext is None else queue.ext.mapped.deleted
         gone += [f"consumequeue_ext/{topic}/{queue_id}/{file.name}" for file in ext]
     for path in gone:
         files.pop(path, None)
     for (topic, queue_id), queue in memory.queues.items():
-        folder = posixpath.normpath(f"consumequeue/{topic}/{queue_id}")  # a damaged topic may hold any character
-        if folder.startswith("consumequeue/"):
+        folder = posixpath.normpath(f"{queue.folder}/{topic}/{queue_id}")  # a damaged topic may hold any character
+        if folder.startswith(f"{queue.folder}/"):
             files |= {f"{folder}/{file.name}": file.size for file in queue.mapped.files}
             ext = () if queue.ext is None else queue.ext.mapped.files
             files |= {f"consumequeue_ext{folder[12:]}/{file.name}": file.size for file in ext}

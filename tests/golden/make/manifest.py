@@ -62,6 +62,7 @@ MADE = {
     "tests/golden/pop": "make/pop: states.sh JARS OUT",
     "tests/golden/recovery/cases": "make/recovery: gen.py and special.py, one JSON file a case, packed by version",
     "tests/golden/recovery/batch_queues.jsonl.xz": "make/recovery: batch_queues.py VERSION SEED 14; told by the class",
+    "tests/golden/recovery/batch": "make/recovery: batch.py 5.3.3 7",
     "tests/golden/recovery/ext": "make/recovery: ext.py VERSION SEED COUNT",
     "tests/golden/recovery/rocksdb": "make/recovery: rocks.py VERSION",
     "tests/golden/recovery/dledger_recover.jsonl": "make/dledger: make.py CLASSPATH",

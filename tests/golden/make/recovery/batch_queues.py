@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.oracle.batch_queues import judge_batch_damages, write_batch_base
+from tests.oracle.batch_queues import draw_batch_damages, judge_batch_damages, write_batch_base
 from tests.oracle.judge import FreshCases
 
 
@@ -19,7 +19,7 @@ def main(version: str, seed: int, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         base = write_batch_base(version, seed, Path(folder))
         (log,) = (path.name for path in (base.root / "commitlog").iterdir())
-        for judged in judge_batch_damages(base, count, random.Random(seed)):
+        for judged in judge_batch_damages(base, draw_batch_damages(base, count, random.Random(seed))):
             with FreshCases(base.root.parent, base.root.parent).built(judged.case) as root:
                 for queue, told in judged.case["queuesFound"].items():
                     place = Path("batchconsumequeue") / queue

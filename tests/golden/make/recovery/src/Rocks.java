@@ -21,12 +21,13 @@ class Rocks {
     return (rocks ? Class.forName("org.apache.rocketmq.store.RocksDBMessageStore") : DefaultMessageStore.class).getConstructors();
   }
 
-  /** The topics that the lab's messages are of, which RocksDB's queues are truncated by before 5.3.2. */
-  static ConcurrentHashMap<String, TopicConfig> topics() {
+  /** The topics that the lab's messages are of, which RocksDB's queues are truncated by before 5.3.2; `batches`: the one of queue.type=BatchCQ. */
+  static ConcurrentHashMap<String, TopicConfig> topics(String batches) throws Exception {
     ConcurrentHashMap<String, TopicConfig> topics = new ConcurrentHashMap<>();
     StringBuilder longest = new StringBuilder("%RETRY%");
     while (longest.length() < 150) longest.append('g');
     for (String name : new String[]{"TopicA", "TopicB", "%RETRY%grp", longest.toString()}) topics.put(name, new TopicConfig(name, 4, 4, 6));
+    if (batches != null) Lab.call(topics.get(batches), "setAttributes", new java.util.HashMap<>(java.util.Collections.singletonMap("queue.type", "BatchCQ")));
     return topics;
   }
 
