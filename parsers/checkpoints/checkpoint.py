@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, UnsupportedVersion, report
 from parsers.evidence.mapped import map_file
-from parsers.layouts.instants import INSTANT, instants
+from parsers.layouts.columns import TIMESTAMP
+from parsers.layouts.instants import instants
 from parsers.layouts.layout import Buffer, Field, Layout
 from parsers.store.store_file import StoreFile
 
@@ -34,9 +35,9 @@ TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp", 
 CHECKPOINT_SCHEMA = pa.schema(
     [
         ("file", pa.string()),
-        *((name, INSTANT) for name in TIMES[:3]),
+        *((name, TIMESTAMP) for name in TIMES[:3]),
         *((name, pa.int64()) for name in SINCE),
-        *((name, INSTANT) for name in TIMES[3:]),
+        *((name, TIMESTAMP) for name in TIMES[3:]),
     ]
 )
 Version = tuple[int, int, int]

@@ -15,7 +15,8 @@ from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreForm
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end
-from parsers.layouts.constants import NAME, constant, named_constant
+from parsers.layouts.columns import schema_from
+from parsers.layouts.constants import constant, named_constant
 from parsers.layouts.layout import Field, Layout, native
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
@@ -36,17 +37,9 @@ BATCH_UNIT = Layout(
 TERMINATOR = (-1, 0)
 """physical_offset and msg_size of the unit after the last one of a compacted queue's file that the next one follows.
 Source: SparseConsumeQueue#putEndPositionInfo @5.3.3."""
-BATCH_UNIT_SCHEMA = pa.schema(
-    [
-        ("topic", NAME),
-        ("queue_id", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("message_count", pa.int16()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("tags_code", pa.int64()),
-        ("store_timestamp_ms", pa.int64()),
-    ]
+BATCH_UNIT_SCHEMA = schema_from(
+    "topic word, queue_id i32, queue_offset i64, message_count i16, physical_offset i64, msg_size i32, tags_code i64, "
+    "store_timestamp_ms i64"
 )
 TORN = "a torn BatchConsumeQueue unit ends the file"
 BATCH_UNITS = 1 << 16

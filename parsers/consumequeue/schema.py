@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from parsers.layouts.columns import schema_from
 
-from parsers.layouts.constants import NAME
-
-UNIT_SCHEMA = pa.schema(
-    [
-        ("topic", NAME),
-        ("queue_id", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("tags_code", pa.int64()),
-        ("kind", NAME),
-        ("tags_code_kind", NAME),
-    ]
+UNIT_SCHEMA = schema_from(
+    "topic word, queue_id i32, queue_offset i64, physical_offset i64, msg_size i32, tags_code i64, kind word, "
+    "tags_code_kind word"
 )
-EXT_UNIT_SCHEMA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("queue_id", pa.int32()),
-        ("file_pos", pa.int64()),
-        ("ext_address", pa.int64()),
-        ("tags_code", pa.int64()),
-        ("store_timestamp_ms", pa.int64()),
-        ("bit_map", pa.binary()),
-    ]
+EXT_UNIT_SCHEMA = schema_from(
+    "topic text, queue_id i32, file_pos i64, ext_address i64, tags_code i64, store_timestamp_ms i64, bit_map bytes"
 )

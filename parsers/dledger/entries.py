@@ -13,21 +13,14 @@ from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, HEADER_SIZE, 
 from parsers.commitlog.files.logfile import LogFile, open_log
 from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
 from parsers.kernels.blocks import Bytes
-from parsers.layouts.constants import NAME, named_constant
+from parsers.layouts.columns import schema_from
+from parsers.layouts.constants import named_constant
 from parsers.store.places import printable_name
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
 
-ENTRY_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("entry_index", pa.int64()),
-        ("term", pa.int64()),
-        ("position", pa.int64()),
-        ("entry_size", pa.int32()),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-    ]
+ENTRY_SCHEMA = schema_from(
+    "file word, entry_index i64, term i64, position i64, entry_size i32, physical_offset i64, msg_size i32"
 )
 MESSAGE_COLUMNS = ("physical_offset", "total_size")
 STORED = ("entry_index", "term", "position", "entry_size")

@@ -30,19 +30,12 @@ from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end
 from parsers.kernels.blocks import Bytes
-from parsers.layouts.constants import NAME, named_constant
+from parsers.layouts.columns import schema_from
+from parsers.layouts.constants import named_constant
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
 
-ENTRY_INDEX_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("entry_index", pa.int64()),
-        ("term", pa.int64()),
-        ("position", pa.int64()),
-        ("entry_size", pa.int32()),
-    ]
-)
+ENTRY_INDEX_SCHEMA = schema_from("file word, entry_index i64, term i64, position i64, entry_size i32")
 BATCH_UNITS = 1 << 16
 Units = npt.NDArray[np.void]
 

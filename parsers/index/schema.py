@@ -5,18 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from parsers.index.layout import INDEX_HEADER
-from parsers.layouts.constants import NAME
+from parsers.layouts.columns import schema_from
 
-INDEX_ENTRY_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("entry_no", pa.int32()),
-        ("key_hash", pa.int32()),
-        ("physical_offset", pa.int64()),
-        ("time_diff_s", pa.int32()),
-        ("prev_index_no", pa.int32()),
-        ("slot", pa.int32()),
-    ]
+INDEX_ENTRY_SCHEMA = schema_from(
+    "file word, entry_no i32, key_hash i32, physical_offset i64, time_diff_s i32, prev_index_no i32, slot i32"
 )
 INDEX_FILE_SCHEMA = pa.schema(
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from parsers.layouts.constants import NAME
+
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 TYPES: dict[str, pa.DataType] = {
     "text": pa.string(),
@@ -17,9 +19,16 @@ TYPES: dict[str, pa.DataType] = {
     "time": TIMESTAMP,
     "texts": pa.list_(pa.string()),
 }
+PAIR = pa.struct([("name", pa.string()), ("value", pa.string())])
+READERS_TYPES = {
+    **TYPES,
+    "time_ms": pa.timestamp("ms", "UTC"),
+    "word": NAME,
+    "pairs": pa.list_(pa.field("element", PAIR)),
+}
+"""`word`: one of a few, or the same in every row."""
 
 
 def schema_from(text: str) -> pa.Schema:
-    """A schema from `name type, name type`: by the names of TYPES, and `time_ms`, an instant in milliseconds."""
-    types = {**TYPES, "time_ms": pa.timestamp("ms", "UTC")}
-    return pa.schema([(name, types[kind]) for name, kind in map(str.split, text.split(","))])
+    """A schema from `name type, name type`, types by the names of READERS_TYPES."""
+    return pa.schema([(name, READERS_TYPES[kind]) for name, kind in map(str.split, text.split(","))])

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
-from parsers.layouts.columns import schema_from
-from parsers.layouts.instants import INSTANT, instants
+from parsers.layouts.columns import TIMESTAMP, schema_from
+from parsers.layouts.instants import instants
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import (
     HALF_FAMILY,
@@ -153,5 +153,5 @@ def _batch(rows: Sequence[Row]) -> pa.RecordBatch:
     columns = []
     for field in MESSAGE_RECORD_SCHEMA:
         values = [row.get(field.name) for row in rows]
-        columns.append(instants(values) if field.type == INSTANT else pa.array(values, field.type))
+        columns.append(instants(values) if field.type == TIMESTAMP else pa.array(values, field.type))
     return pa.RecordBatch.from_arrays(columns, schema=MESSAGE_RECORD_SCHEMA)

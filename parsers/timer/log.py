@@ -17,8 +17,9 @@ from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreForm
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end
+from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.constants import named_constant
-from parsers.layouts.instants import INSTANT, MAX_MS
+from parsers.layouts.instants import MAX_MS
 from parsers.layouts.layout import Field, Layout, native
 from parsers.store.sequence import sequence_errors
 from parsers.store.store_file import StoreFile
@@ -124,4 +125,4 @@ def _columns(file: StoreFile, rows: Rows, places: npt.NDArray[np.int64]) -> pa.R
 
 def _instants(millis: npt.NDArray[np.int64]) -> pa.Array:
     beyond = (millis > MAX_MS) | (millis < -MAX_MS)
-    return pa.array(np.where(beyond, 0, millis) * 1000, mask=beyond).cast(INSTANT)
+    return pa.array(np.where(beyond, 0, millis) * 1000, mask=beyond).cast(TIMESTAMP)

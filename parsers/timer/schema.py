@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from parsers.layouts.columns import schema_from
 
-from parsers.layouts.constants import NAME
-from parsers.layouts.instants import INSTANT
-
-TIMER_RECORD_SCHEMA = pa.schema(
-    [
-        ("file", NAME),
-        ("position", pa.int64()),
-        ("prev_position", pa.int64()),
-        ("is_rolled", pa.bool_()),
-        ("is_deletion", pa.bool_()),
-        ("write_time", INSTANT),
-        ("delay_ms", pa.int32()),
-        ("due_time", INSTANT),
-        ("physical_offset", pa.int64()),
-        ("msg_size", pa.int32()),
-        ("real_topic_hash", pa.int32()),
-    ]
+TIMER_RECORD_SCHEMA = schema_from(
+    "file word, position i64, prev_position i64, is_rolled flag, is_deletion flag, write_time time, delay_ms i32, "
+    "due_time time, physical_offset i64, msg_size i32, real_topic_hash i32"
 )

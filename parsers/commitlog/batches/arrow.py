@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.batches.body_views import view_bodies
-from parsers.commitlog.batches.schema import PAIR
 from parsers.commitlog.batches.slab import MOST_ROWS, Slab
 from parsers.commitlog.compiled.columns import INTS, LONGS, NAMES, NO, TEXTS, UNKNOWN, VALUES, VERDICTS, WANTED, YES
 from parsers.commitlog.files.logfile import LogFile
+from parsers.layouts.columns import PAIR
 
 NEEDED = {"body_decompressed": ("body",), "tags_code": ("tags_code", "tags")}
 

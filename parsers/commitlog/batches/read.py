@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.commitlog.batches.schema import TIME, schema_of
+from parsers.commitlog.batches.schema import schema_of
 from parsers.commitlog.batches.segment import PLAIN, Decoding, RegionSink, read_segment
 from parsers.commitlog.batches.slab import SlabPool
 from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.layouts.columns import TIMESTAMP
 from parsers.store.sequence import sequence_errors
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -78,7 +79,7 @@ class MessageFilter:
 
 
 def _time(epoch_ms: int | None) -> pa.Scalar | None:
-    return None if epoch_ms is None else pa.scalar(epoch_ms * 1000, pa.int64()).cast(TIME)
+    return None if epoch_ms is None else pa.scalar(epoch_ms * 1000, pa.int64()).cast(TIMESTAMP)
 
 
 def _within(batch: pa.RecordBatch, name: str, first: object, end: object) -> Iterator[pa.Array]:

@@ -6,44 +6,20 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-TIME = pa.timestamp("us", "UTC")
-PAIR = pa.struct([("name", pa.string()), ("value", pa.string())])
-MESSAGE_SCHEMA = pa.schema(
-    [
-        ("broker", pa.string()),
-        ("file", pa.string()),
-        ("physical_offset", pa.int64()),
-        ("total_size", pa.int32()),
-        ("magic_code", pa.int32()),
-        ("body_crc", pa.int32()),
-        ("queue_id", pa.int32()),
-        ("flag", pa.int32()),
-        ("queue_offset", pa.int64()),
-        ("sys_flag", pa.int32()),
-        ("born_timestamp", TIME),
-        ("born_host", pa.string()),
-        ("store_timestamp", TIME),
-        ("store_host", pa.string()),
-        ("reconsume_times", pa.int32()),
-        ("prepared_transaction_offset", pa.int64()),
-        ("body_size", pa.int32()),
-        ("topic", pa.string()),
-        ("properties", pa.list_(pa.field("element", PAIR))),
-        ("keys", pa.string()),
-        ("tags", pa.string()),
-        ("unique_id", pa.string()),
-        ("message_id", pa.string()),
-        ("crc_ok", pa.bool_()),
-        ("transaction_type", pa.string()),
-        ("compression", pa.string()),
-        ("record_crc_ok", pa.bool_()),
-    ]
+from parsers.layouts.columns import schema_from
+
+MESSAGE_SCHEMA = schema_from(
+    "broker text, file text, physical_offset i64, total_size i32, magic_code i32, body_crc i32, queue_id i32, "
+    "flag i32, queue_offset i64, sys_flag i32, born_timestamp time, born_host text, store_timestamp time, "
+    "store_host text, reconsume_times i32, prepared_transaction_offset i64, body_size i32, topic text, "
+    "properties pairs, keys text, tags text, unique_id text, message_id text, crc_ok flag, transaction_type text, "
+    "compression text, record_crc_ok flag"
 )
 """Every message column that is made without being asked for. `broker` is null: no file tells its name. A null time is
 one outside the years 1 to 9999; a null `crc_ok` was not verified; a null `record_crc_ok` was not verified or the record
 carries no CRC of itself."""
 
-EXTRA_SCHEMA = pa.schema([("tags_code", pa.int64()), ("body", pa.binary()), ("body_decompressed", pa.binary())])
+EXTRA_SCHEMA = schema_from("tags_code i64, body bytes, body_decompressed bytes")
 """Columns made only when named: `tags_code` is the hash of TAGS (0 without), also where a delayed message's unit has a
 time instead; `body` is as stored; `body_decompressed` is null where it cannot be decompressed or exceeds the cap."""
 
