@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from parsers.layouts.columns import TIMESTAMP, TYPES
 from parsers.values.utc import utc
+from pipelines.lake.tables.rows import conform
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,8 @@ class Table:
         """
         if strays := made.keys() - set(self.bare_schema.names):
             raise ValueError(f"no such columns: {sorted(strays)}")
-        count = len(next(iter(made.values())))
-        made = {"broker": pa.array([broker] * count, pa.string()), **made}
-        schema = self.bare_schema
-        columns = [made[field.name] if field.name in made else pa.nulls(count, field.type) for field in schema]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        (batch,) = conform([pa.RecordBatch.from_pydict(made)], self.bare_schema, {"broker": broker})
+        return batch
 
     def holding(self, **values: Iterable[str]) -> Self:
         """The table with columns that hold one of a few values, as the code declares them that writes them; their
