@@ -200,7 +200,7 @@ def _history(group: GroupRecord, record: Record, settle_ms: int) -> GroupHistory
     doubts = [doubt for segment in segments for doubt in _doubts(segment, group, record, queues, committed)]
     whole_lives, tenures = whole(segments, lives, committed, warm_up_ms(settings))
     locks = LockTable(group.group, settings, record.starts)
-    locks.replay(group.locks)
+    locks.replay(group.locks, group.lock_answers)
     return GroupHistory(
         group=group.group,
         lives=whole_lives,

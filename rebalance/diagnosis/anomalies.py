@@ -255,23 +255,19 @@ class Anomalies:
 
     def _lock_stalls(self) -> Iterator[Anomaly]:
         """From a first refusal to the last before the client got the lock or gave up."""
-        runs: dict[tuple[MessageQueue, str], list[tuple[int, str | None, object]]] = {}
-        for refusal in self._history.locks.refusals:
-            key = (refusal.queue, refusal.client_id)
-            runs.setdefault(key, []).append((refusal.at_ms, refusal.holder, refusal.evidence))
-        for (queue, client_id), run in sorted(runs.items(), key=lambda item: (item[0][0].order, item[0][1])):
-            if run[-1][0] - run[0][0] < LOCK_STALL_MS:
+        for run in sorted(self._history.locks.waits(), key=lambda run: (run[0].queue.order, run[0].client_id)):
+            first, last = run[0], run[-1]
+            if last.at_ms - first.at_ms < LOCK_STALL_MS:
                 continue
-            holders = sorted({holder for _, holder, _ in run if holder is not None})
-            cause = Cause(LOCK_HELD_BY, (", ".join(holders) or "another client",))
+            holders = sorted({refusal.holder for refusal in run if refusal.holder is not None})
             yield self._anomaly(
                 LOCK_STALL,
-                queue,
-                (run[0][0], run[-1][0]),
-                (client_id, *holders),
-                cause,
+                first.queue,
+                (first.at_ms, last.at_ms),
+                filter(None, (first.client_id, *holders)),
+                Cause(LOCK_HELD_BY, (", ".join(holders) or "another client",)),
                 f"{len(run)} refusals",
-                run[0][2],
+                first.evidence,
             )
 
     def _late_locks(self) -> Iterator[Anomaly]:

@@ -82,6 +82,7 @@ class GroupRecord:
         self.group = group
         self._connections = Connections()
         self.locks: list[LockFact] = []
+        self.lock_answers: list[LockAnswered] = []
         self.late_locks = LateLocks()
         self.polled = Polled()
         self.changes_heard: dict[str, list[HeardChange]] = {}
@@ -293,6 +294,7 @@ class GroupRecord:
     def lock_answered(self, fact: LockAnswered) -> None:
         self._connections.of_run(fact)
         self.late_locks.answered(fact)
+        self.lock_answers.append(fact)
 
     def not_locked(self, fact: PullNotLocked) -> None:
         self._connections.of_run(fact)

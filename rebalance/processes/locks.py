@@ -7,13 +7,16 @@ Source: RebalanceLockManager#tryLockBatch, #unlockBatch, REBALANCE_LOCK_MAX_LIVE
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rebalance.facts import Evidence, LockBatchAnswered, QueueLockDecided, UnlockBatch
+from rebalance.facts import Evidence, LockAnswered, LockBatchAnswered, QueueLockDecided, UnlockBatch
 from rebalance.facts.wire_and_log import told_twice
 from rebalance.model.message_queue import MessageQueue
 from rebalance.model.settings import Settings
+from rebalance.model.timing import LISTLESS_MS
 
 LockFact = LockBatchAnswered | UnlockBatch | QueueLockDecided
 
@@ -59,8 +62,10 @@ class LockTable:
         self._max_live_ms = settings.broker_lock_max_live_time_ms
         self._starts = starts
         self._current: dict[MessageQueue, LockHold] = {}
+        self._granted: list[Refusal] = []
 
-    def replay(self, facts: Iterable[LockFact]) -> None:
+    def replay(self, facts: Iterable[LockFact], of_clients: Iterable[LockAnswered] = ()) -> None:
+        """Take in what brokers and captures tell, and the answers that clients log themselves (`of_clients`)."""
         for fact in facts:
             if isinstance(fact, LockBatchAnswered):
                 self._asked(fact)
@@ -70,7 +75,32 @@ class LockTable:
             else:
                 self._decided(fact)
         told = told_twice(self._answered, self._logged, lambda refusal: (refusal.queue, refusal.client_id))
-        self.refusals = sorted((_one(answered, logged) for answered, logged in told), key=lambda r: r.at_ms)
+        of_brokers = sorted((_one(answered, logged) for answered, logged in told), key=_at_ms)
+        answers = [(answer.granted, _of_client(answer)) for answer in of_clients]
+        refused = sorted((each for granted, each in answers if not granted), key=_at_ms)
+        self.refusals = sorted((_one(*each) for each in told_twice(of_brokers, refused, _whose)), key=_at_ms)
+        self._granted = [each for granted, each in answers if granted]
+
+    def waits(self) -> Iterator[Sequence[Refusal]]:
+        """The refusals of one client for one queue, one after another: until it got the lock, or asked no more."""
+        granted: defaultdict[tuple[str, int, str], list[int]] = defaultdict(list)
+        for each in self._granted:
+            granted[_whose(each)].append(each.at_ms)
+        for hold in self.holds:
+            granted[hold.queue.topic, hold.queue.queue_id, hold.client_id].append(hold.from_ms)
+        for instants in granted.values():
+            instants.sort()
+        runs: dict[tuple[MessageQueue, str], list[Refusal]] = {}
+        for refusal in self.refusals:
+            run = runs.setdefault((refusal.queue, refusal.client_id), [])
+            if run:
+                got, before_ms = granted[_whose(refusal)], run[-1].at_ms
+                is_granted = bisect_right(got, before_ms) < bisect_right(got, refusal.at_ms)
+                if is_granted or refusal.at_ms - before_ms > LISTLESS_MS:
+                    yield run
+                    run = runs[refusal.queue, refusal.client_id] = []
+            run.append(refusal)
+        yield from runs.values()
 
     def _asked(self, fact: LockBatchAnswered) -> None:
         if fact.client_id is None or fact.granted is None:
@@ -127,10 +157,25 @@ class LockTable:
         del self._current[hold.queue]
 
 
+def _at_ms(refusal: Refusal) -> int:
+    return refusal.at_ms
+
+
+def _of_client(answer: LockAnswered) -> Refusal:
+    """Of several consumers in one log nothing tells which asked."""
+    from_ms, late_ms = answer.at_ms - answer.early_ms, answer.early_ms + answer.late_ms
+    return Refusal(from_ms, answer.queue, answer.client_id or "", None, answer.evidence, late_ms)
+
+
+def _whose(refusal: Refusal) -> tuple[str, int, str]:
+    """A broker's log may call the broker otherwise than its clients do."""
+    return refusal.queue.topic, refusal.queue.queue_id, refusal.client_id
+
+
 def _one(answered: Refusal | None, logged: Refusal | None) -> Refusal:
-    """The answer has the exact instant, the log line the holder's name."""
+    """The answer has the exact instant, the broker's line the holder's name."""
     if answered is None or logged is None:
         told = answered or logged
         assert told is not None
         return told
-    return replace(answered, holder=logged.holder)
+    return replace(answered, holder=logged.holder or answered.holder)

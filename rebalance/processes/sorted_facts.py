@@ -17,6 +17,7 @@ from rebalance.facts import (
     Fact,
     GroupConfigSeen,
     GroupFact,
+    LockAnswered,
     RouteSeen,
 )
 from rebalance.facts.log_spans import LogSpans
@@ -122,14 +123,15 @@ def read_record(facts: Iterable[Fact], logs: LogSpans, settings: Settings) -> Re
             by_group[fact.group].append(fact)
         else:
             _read_common(record, fact)
-        if fact.source not in first:
-            if not isinstance(fact, _NOT_A_BROKERS):
-                first[fact.source] = fact
-            elif isinstance(fact, ClientFact) and fact.process == ANY_RUN:
+        if isinstance(fact, ClientFact):
+            if fact.process == ANY_RUN:
                 shared[fact.group].add(fact.source)
+        elif fact.source not in first and not isinstance(fact, _NOT_A_BROKERS):
+            first[fact.source] = fact
     for name, facts in by_group.items():
         group = record.groups[name] = GroupRecord(name)
         group.read(_told_apart(facts, shared[name]))
+        group.lock_answers += (f for f in facts if isinstance(f, LockAnswered) and f.source in shared[name])
     record.last = _last_of(first, ordered)
     record.broker_events = broker_events(record.broker_facts)
     record.broker_events += crashes(record.broker_events, ordered)

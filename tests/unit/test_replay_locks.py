@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance.facts import Evidence, Fact, LockBatchAnswered, QueueLockDecided, UnlockBatch
+from rebalance.facts import Evidence, Fact, LockAnswered, LockBatchAnswered, QueueLockDecided, UnlockBatch
 from rebalance.model.settings import Settings
 from rebalance.processes.locks import LockTable
 from tests.support.rebalance_facts import BROKER, GROUP, Record, queue
@@ -76,6 +76,22 @@ def test_a_refusal_names_the_holder() -> None:
     table.replay([asks("a", 0, granted=True), asks("b", 9, granted=False)])
     (refusal,) = table.refusals
     assert (refusal.client_id, refusal.holder) == ("b", "a")
+
+
+def test_a_wait_ends_where_the_lock_came_and_begins_anew_at_the_next_refusal() -> None:
+    """Two short waits of one client, hours apart, are no long one; a renewal of its own log ends one, too."""
+    hour_ms = 3_600_000
+    table = LockTable(GROUP, Settings(), {})
+    refused = [asks("b", at, granted=False) for at in (0, 9_000, 20_000, hour_ms, hour_ms + 5_000)]
+    told = {"group": GROUP, "queue": queue(0), "source": "b", "client_id": "b", "process": 1}
+    renewed = LockAnswered(at_ms=10_000, granted=True, renewal=True, **told)
+    alike = LockAnswered(at_ms=9_000, granted=False, **told)
+    table.replay(refused, [alike, renewed])
+    assert [[refusal.at_ms for refusal in wait] for wait in table.waits()] == [
+        [0, 9_000],
+        [20_000],
+        [hour_ms, hour_ms + 5_000],
+    ]
 
 
 def test_a_stall_is_an_anomaly_with_the_dead_holder_as_cause() -> None:

@@ -45,7 +45,7 @@ MADE = {
     "demo/quiet-cluster": "what the demo reads of tests/golden/rebalance/sessions/h-533-quiet",
     "demo/orders-cluster": "make/rebalance: scenarios.py a, other seed; session.py",
     "tests/golden/compaction": "make/more_stores: mk.sh VERSION Passes 1, passes.py DIR 1 60, mk.sh … load",
-    "tests/golden/episodes": "make/incidents: mk.sh 5.3.3 SEED INCIDENT L, pack_episode.sh, the folders INCIDENT-SEED",
+    "tests/golden/episodes": "make/incidents: mk.sh VERSION SEED INCIDENT L (lock-3: 4.9.7, else 5.3.3), pack_episode.sh; INCIDENT-SEED",
     "tests/golden/ext": "make/ext: stores.sh",
     "tests/golden/filter": "make/filter: vectors.sh",
     "tests/golden/messages": "make/messages: vectors.sh",
