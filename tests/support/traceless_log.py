@@ -81,7 +81,8 @@ def _nobody_knows(change: Change, base: Path, root: Path) -> bool:
     """Each changed field of the record is one that nothing else knows, or says the same to all that know it."""
     file = root / change.file
     fields = set(field_of_each_byte(classify(file.parents[1], file))[change.start : change.end]) - KNOWN_TO_NOBODY
-    before, after = record_around(change, base), record_around(change, root)
+    before = record_around(change, base)
+    after = None if before is None else _record_at(file, before.physical_offset - int(file.name))
     if not fields or before is None or after is None:
         return not fields
     untold = {"properties", "sys_flag"} if _dispatched_alike(before, after, base, root) else set()
@@ -100,6 +101,14 @@ def record_around(change: Change, root: Path) -> Message | None:
     except StoreFormatError:
         return None
     return message
+
+
+def _record_at(file: Path, at: int) -> Message | None:
+    """The record that starts there, None without one."""
+    try:
+        return decode_message(file.read_bytes(), at)
+    except StoreFormatError:
+        return None
 
 
 def _dispatched_alike(before: Message, after: Message, base: Path, root: Path) -> bool:
