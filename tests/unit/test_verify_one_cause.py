@@ -82,6 +82,18 @@ def test_units_in_another_queues_file_name_the_places_that_they_left(root: Path)
 
 
 @pytest.mark.parametrize("root", [CLEAN], indirect=True)
+def test_an_empty_queue_file_is_not_to_blame_for_a_cut_one_before_it(root: Path) -> None:
+    full = max((root / "consumequeue").rglob("0" * 20), key=lambda path: any(path.read_bytes()[-20:]))
+    (full.parent / f"{full.stat().st_size:020d}").write_bytes(bytes(full.stat().st_size))
+    for later in sorted(full.parent.iterdir())[2:]:
+        later.unlink()
+    os.truncate(full, 1_714)
+    kinds = {found.kind for found in findings(root)}
+    assert "file_size_wrong" in kinds
+    assert "queue_file_superfluous" not in kinds
+
+
+@pytest.mark.parametrize("root", [CLEAN], indirect=True)
 def test_no_unit_is_missed_between_a_queues_end_and_bytes_that_stand_behind_it(root: Path) -> None:
     file = max(path for path in (root / "consumequeue").rglob("0" * 20) if not any(path.read_bytes()[-20:]))
     at = file.stat().st_size - 5

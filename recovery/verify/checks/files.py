@@ -50,7 +50,7 @@ def _queue_files(
             place = Place(relative(store, file), start, max(file.size, file_size) - start)
             evidence = (f"file: {file.size} bytes", f"expected: {file_size} bytes")
             yield Finding("file_size_wrong", span, (place,), 1, evidence)
-        elif number and number == len(files) - 1 and end < first:
+        elif number and number == len(files) - 1 and end < first and files[number - 1].size == file_size:
             places = (Place(relative(store, file), 0, file.size),)
             evidence = ("file: no unit", f"queue: ends at {end}, before the file")
             yield Finding("queue_file_superfluous", span, places, 1, evidence)
