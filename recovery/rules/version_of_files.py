@@ -102,6 +102,12 @@ class FileRules(Version):
         "A timer wheel of another size ends the start with a RuntimeException, without a shutdown. "
         "BrokerController#initialize, BrokerStartup#createBrokerController @5.0.0, 5.1.4, 5.2.0, not @5.3.3.",
     )
+    throws_on_timer_size = before(
+        "5.4.0",
+        "The last unit of the timer log with a size that no message can have ends the start with an "
+        "IllegalArgumentException, without a shutdown. TimerMessageStore#getMessageByCommitOffset @5.3.1, 5.3.3; "
+        "caught in StoreUtil#getMessage @5.4.0.",
+    )
     deletes_timers_by_topic = since(
         "5.3.2",
         "A timer's deletion names its topic and unique key, joined by `+` (before: the unique key alone). "

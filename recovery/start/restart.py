@@ -26,7 +26,7 @@ from recovery.config.start import ConfigStart, StoreFailure
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
-from recovery.start.beside_store import WheelRefused, epochs_refused, timer_log_refused, timer_wheel_refused
+from recovery.start import beside_store
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
 from recovery.start.load_queues import StoreNotMade, combined, load_queues, make_store
@@ -171,7 +171,7 @@ def restart(
     try:
         _load_metadata(played)
         make_store(memory)
-        if config is not None and (refused := timer_wheel_refused(memory)) is not None:
+        if config is not None and (refused := beside_store.timer_wheel_refused(memory)) is not None:
             raise refused
         _load(played)
         after_load(memory)
@@ -181,7 +181,7 @@ def restart(
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
         if config is not None and not isinstance(failed, ConfigRefused | StoreNotMade):
-            fails = StoreFailure.WHEEL if isinstance(failed, WheelRefused) else StoreFailure.LOAD
+            fails = StoreFailure.WHEEL if isinstance(failed, beside_store.WheelRefused) else StoreFailure.LOAD
             played.config = replace(config, store_fails=fails)
     except OutOfHeap as failed:
         played.out_of_heap = failed
@@ -201,12 +201,12 @@ def _load_services(played: Restart) -> bool:
     """What BrokerController#recoverAndInitService loads after the store, since 5.0.0, and what start() reads first;
     False where it stops there."""
     refused = None if played.config is None else played.config.refused
-    failed = None if played.config is None else timer_log_refused(played.memory)
-    if failed is not None and played.config is not None:
+    failed = None if played.config is None else beside_store.timer_log_refused(played.memory)
+    if failed is not None and played.config is not None and not isinstance(failed, beside_store.TimerRefused):
         played.config = replace(played.config, store_fails=StoreFailure.TIMER_LOG)
     if failed is None and refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE):
         failed = _refused(refused)
-    failed = epochs_refused(played.memory) if failed is None else failed
+    failed = beside_store.epochs_refused(played.memory) if failed is None else failed
     if failed is None:
         return True
     played.start_error = f"{failed.rule} ({failed.evidence})"

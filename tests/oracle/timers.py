@@ -197,12 +197,13 @@ def _log_damages(base: Base, chance: random.Random) -> dict[str, list[Edit]]:
     name, size = f"{LOG}/{file}", files[0].size
     at = position - int(file)
     last, field = f"{LOG}/{files[-1].name}", chance.choice(TIMER_UNIT.fields[:-1])
-    number = chance.choice((0, 7, position, 1 << 40)) % (1 << (8 * field.width - 1))
+    number = chance.choice((0, 7, position, 1 << 40, (1 << 31) - 1)) % (1 << (8 * field.width - 1))
     return {
         "log.last_truncated": [{"op": "truncate", "path": last, "length": size // 2}],
         "log.unit_zeroed": [zero(name, at, TIMER_UNIT.size)],
         "log.tail_zeroed": [zero(name, at, size - at)],
         f"log.{field.name}": [write(name, at + TIMER_UNIT.offsets[field.name], f"{number:0{2 * field.width}x}")],
+        "log.last_zeroed": [zero(last, 0, size)],
         "log.last_missing": [delete(last)],
         "log.file_missing": [delete(name)],
         "log.all_missing": [delete(LOG)],

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.timer.check import TIMER_CHECK
-from parsers.timer.log import TIMER_UNIT
+from parsers.timer.log import TIMER_BLANK, TIMER_UNIT
 from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
 from recovery.forecast.forecast import forecast
 from recovery.verify.findings.finding import Place
@@ -157,3 +158,47 @@ def test_timer_log_files_of_one_size_are_started_with_it(root: Path) -> None:
     told = forecast(*opened(root, "5.3.1", config={"mappedFileSizeTimerLog": "104857600"}))
     assert not told.outcome.starts
     assert told.advice[0].repair.config == {"mappedFileSizeTimerLog": str(LOG_BYTES)}
+
+
+@pytest.mark.parametrize(
+    ("size", "version", "starts"),
+    [
+        ((4 << 20) + 100, "5.3.3", True),
+        ((4 << 20) + 101, "5.3.3", False),
+        ((4 << 20) + 101, "5.3.1", False),
+        ((4 << 20) + 101, "5.5.1", True),
+        ((1 << 32) - 1, "5.3.3", False),
+        (0, "5.3.3", True),
+    ],
+)
+def test_a_last_unit_with_the_size_of_no_message_ends_a_start(
+    root: Path, size: int, version: str, starts: bool
+) -> None:
+    """As TimerMessageStore of these versions did with such units."""
+    overwrite(root / LOG, units_of(root)[-1] + TIMER_UNIT.offsets["msg_size"], size.to_bytes(4, "big"))
+    assert does_start(root, version) is starts
+
+
+def test_the_blank_of_a_file_is_read_as_a_unit_where_none_is_left_behind_it(root: Path) -> None:
+    """As TimerMessageStore of 5.3.1 and 5.3.3 did with a timer log of 2110 bytes a file, whose last one was zeros."""
+    units = (root / LOG).read_bytes()[: 4 * TIMER_UNIT.size]
+    (root / LOG).write_bytes(
+        units + TIMER_BLANK.pack({"rest_size": 30, "reserved": 0, "magic": MAGIC_BLANK}) + bytes(14)
+    )
+    size = len(units) + 30
+    (root / "timerlog" / f"{size:020d}").write_bytes(bytes(size))
+    assert not does_start(root, "5.3.3")
+    (root / "timerlog" / f"{size:020d}").unlink()
+    assert does_start(root, "5.3.3")
+
+
+def units_of(root: Path) -> list[int]:
+    """Where the units of the first file begin."""
+    content = (root / LOG).read_bytes()
+    starts = range(0, len(content) // TIMER_UNIT.size * TIMER_UNIT.size, TIMER_UNIT.size)
+    return [at for at in starts if TIMER_UNIT.unpack(content, at)["unit_size"] == TIMER_UNIT.size]
+
+
+def does_start(root: Path, version: str) -> bool:
+    config = {"mappedFileSizeTimerLog": str((root / LOG).stat().st_size)}
+    return bool(forecast(*opened(root, version, config=config), with_advice=False).outcome.starts)
