@@ -91,6 +91,14 @@ def test_a_damaged_record_in_the_middle(store: Path) -> None:
     assert call("verify", store).code == 1
 
 
+@pytest.mark.parametrize("reader", ["index", "consumequeue", "checkpoint", "timer", "epochs"])
+def test_a_file_that_lies_where_another_kind_does(reader: str, store: Path) -> None:
+    """Every number fits some field: `dump index` of a file of the log gave no row, no word and 0."""
+    called = call("dump", reader, store / "commitlog" / f"{0:020d}")
+    assert (called.code, called.rows) == (3, [])
+    assert "by its place a file of kind commitlog, not " in called.err
+
+
 @pytest.mark.parametrize("reader", ["commitlog", "index", "timer"])
 def test_a_file_that_is_none_of_a_store(reader: str, tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"

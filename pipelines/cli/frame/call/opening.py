@@ -172,6 +172,22 @@ def _told(names: list[str], why: str | None) -> str:
     return f"{folder}/ ({len(names)} files: {why})" if folder else f"{names[0]} and {len(names) - 1} more ({why})"
 
 
+ALIKE: tuple[set[FileKind], ...] = (
+    {"commitlog", "dledger", "compaction_log"},
+    {"consumequeue", "batchconsumequeue", "compaction_queue"},
+    {"timerlog", "timerwheel", "timercheck"},
+)
+"""Kinds whose files one may want to read as another of them."""
+
+
+def file_as(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFile:
+    """`file_at`, refused for a file that lies where a broker keeps files of quite another kind."""
+    file, lies = file_at(run, path, kind, *others), locate(path).kind
+    if lies not in (file.kind, "not_understood") and not any({lies, kind} <= alike for alike in ALIKE):
+        raise Unreadable(f"{path}: by its place a file of kind {lies}, not {kind}; `explain` tells what is in it")
+    return file
+
+
 def file_at(run: Run, path: Path, kind: FileKind, *others: FileKind) -> StoreFile:
     """One file as a file of that kind, wherever it was copied to, or of one of the others where its place says so.
 

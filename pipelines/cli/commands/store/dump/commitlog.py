@@ -10,7 +10,7 @@ from pipelines.cli.commands.store.dump.forms import FormOptions
 from pipelines.cli.commands.store.dump.selection import FieldOptions, WantedOptions, of_batch, of_store, opened_for
 from pipelines.cli.frame.asked.options import BrokerOptions, KeptOptions, StoreOrFile
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_as, is_file, store_at
 from pipelines.cli.frame.call.progress import tracked
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
@@ -76,7 +76,7 @@ def _files(run: Run, source: Path, broker: BrokerOptions) -> list[StoreFile]:
     from parsers.commitlog.dledger_headers.entry import begins_with_entry
 
     if is_file(source):
-        return [file_at(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]
+        return [file_as(run, source, "dledger" if begins_with_entry(source) else "commitlog", "commitlog", "dledger")]
     return store_at(run, source, broker).commitlog
 
 

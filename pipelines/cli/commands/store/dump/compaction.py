@@ -10,7 +10,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import BrokerOptions, QueueOptions, StoreOrFile
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import file_at, is_file, store_at
+from pipelines.cli.frame.call.opening import file_as, is_file, store_at
 from pipelines.cli.frame.call.run import Run
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _files(
 ) -> list[list[StoreFile]]:
     """The wanted files, queue by queue."""
     if is_file(source):
-        return [[file_at(run, source, kind)]]
+        return [[file_as(run, source, kind)]]
     store = store_at(run, source, broker, needs_log=False)
     by_queue = store.compaction_queues if kind == "compaction_queue" else store.compaction_logs
     return [by_queue[key] for key in sorted(by_queue) if wanted.wants(*key)]

@@ -11,7 +11,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import BrokerOptions, StoreOrFile
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_as, is_file, store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
@@ -52,7 +52,7 @@ def dledger(
 
 def _files(run: Run, source: Path, broker: BrokerOptions, kind: FileKind) -> list[StoreFile]:
     if is_file(source):
-        return [file_at(run, source, kind)]
+        return [file_as(run, source, kind)]
     store: Store = store_at(run, source, broker)
     return [file for file in (*store.commitlog, *store.dledger) if file.kind == kind]
 

@@ -10,7 +10,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import BrokerOptions, QueueOptions, StoreArgument, StoreOrFile
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import NOTHING_SAID, file_at, is_file, store_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, file_as, is_file, store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable
 
@@ -55,7 +55,7 @@ def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.Rec
     from pipelines.lake.tables.rows import conform
 
     kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
-    file = file_at(run, source, kind)
+    file = file_as(run, source, kind)
     yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
 
 
@@ -94,7 +94,7 @@ def index(
     """
     from pipelines.lake.tables.raw import INDEX_ENTRIES, INDEX_FILES
 
-    files = [file_at(run, source, "index")] if is_file(source) else store_at(run, source, broker, needs_log=False).index
+    files = [file_as(run, source, "index")] if is_file(source) else store_at(run, source, broker, needs_log=False).index
     schema = (INDEX_FILES if headers else INDEX_ENTRIES).bare_schema
     run.emit(schema, _index_rows(run, source, files, schema, headers), brief=HEADER_BRIEF if headers else ENTRY_BRIEF)
 
@@ -126,7 +126,7 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     from pipelines.lake.tables.rows import conform
 
     in_store = not is_file(source)
-    file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_at(run, source, "checkpoint")
+    file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_as(run, source, "checkpoint")
     if file is None:
         raise Unreadable(f"{source}: the store has no checkpoint")
     read = read_checkpoint(file, on_damage="collect", damage=run.damage)
@@ -150,7 +150,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
     from pipelines.lake.tables.rows import conform
 
     one = is_file(source)
-    files = [file_at(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
+    files = [file_as(run, source, "epochs")] if one else store_at(run, source, broker, needs_log=False).epochs
     if not files:
         why = (
             "its broker was never in controller mode, or storePathEpochFile (before 5.1.1 its user's ~/store) put the "
@@ -183,7 +183,7 @@ def timer(
     from pipelines.lake.tables.table import plain_type
 
     kind: FileKind = "timerwheel" if slots else "timerlog"
-    files = [file_at(run, source, kind)] if is_file(source) else store_at(run, source, broker, needs_log=False).timer
+    files = [file_as(run, source, kind)] if is_file(source) else store_at(run, source, broker, needs_log=False).timer
     wanted = [file for file in files if file.kind == kind]
     columns = TIMER_SLOT_SCHEMA if slots else TIMER_RECORD_SCHEMA
     schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
