@@ -82,7 +82,7 @@ class NumberingNotes:
         rows = rows[np.argsort(rows[:, QUEUE], kind="stable")]
         met, starts = np.unique(rows[:, QUEUE], return_index=True)
         groups = np.split(rows, starts[1:]) if len(met) else []
-        return {self._key(number): group for number, group in zip(met.tolist(), groups, strict=True)}
+        return {self._key(number): _mended(group) for number, group in zip(met.tolist(), groups, strict=True)}
 
     def _key(self, number: int) -> QueueKey:
         topic, queue_id = unpack_key(int(self._open.key[number]))
@@ -137,8 +137,21 @@ def joined_numbering(parts: Iterable[Numbering]) -> Numbering:
 def _joined(before: Longs, behind: Longs) -> Longs:
     """The stretches of one queue; the first one after goes on with the last one before where its numbers do."""
     if behind[0, FIRST] != before[-1, LAST] + 1:
-        return np.concatenate((before, behind))
+        return _mended(np.concatenate((before, behind)))
     return np.concatenate((before[:-1], [together(before[-1], behind[0])], behind[1:]))
+
+
+def _mended(stretches: Longs) -> Longs:
+    """The stretches of one queue, where a record with a wrong number parts none: one alone between two stretches that
+    leave out the one number that would be its own."""
+    alone = stretches[1:-1, MESSAGES] == 1
+    middle = 1 + np.flatnonzero(alone & (stretches[2:, FIRST] == stretches[:-2, LAST] + 2))
+    middle = middle[np.diff(middle, prepend=-1) > 1]
+    for at in middle[::-1].tolist():
+        one = together(together(stretches[at - 1], stretches[at]), stretches[at + 1])
+        one[LAST] = stretches[at + 1, LAST]
+        stretches = np.concatenate((stretches[: at - 1], [one], stretches[at + 2 :]))
+    return stretches
 
 
 def together(before: Longs, behind: Longs) -> Longs:

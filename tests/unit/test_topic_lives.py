@@ -99,6 +99,12 @@ def test_a_damaged_number_starts_no_life(tmp_path: Path) -> None:
         assert not lives.restarted
 
 
+@pytest.mark.parametrize("wrong", [0, 3, 2**31 - 1])
+def test_a_damaged_number_is_no_number_of_its_queue(wrong: int, tmp_path: Path) -> None:
+    log_of(tmp_path, [*run("T", 0, 0, 5), ("T", 0, wrong), *run("T", 0, 6, 9)])
+    assert numbering(tmp_path)["T", 0][:, [FIRST, LAST, MESSAGES]].tolist() == [[0, 8, 9]]
+
+
 def test_a_queue_that_starts_again_alone_lost_its_files(tmp_path: Path) -> None:
     puts = [*in_turn("T", 2, 4), ("T", 0, 4), ("T", 1, 0), *run("T", 0, 5, 20), ("T", 1, 1)]
     records = log_of(tmp_path, puts)
