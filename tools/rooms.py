@@ -152,7 +152,9 @@ def _chapters(folder: str, indent: str) -> Iterator[str]:
     """The chapters of a folder, each with those inside it."""
     for chapter in filter(None, CHAPTERS.get(folder, ())):
         place = f"{folder}/{chapter}"
-        yield f"{indent}* **{chapter}/** {_words(place)}\n{indent}  {_own_files(place)}\n"
+        yield f"{indent}* **{chapter}/** {_words(place)}\n"
+        own = _own_files(place)
+        yield f"{indent}  {own}\n" if own else ""
         yield from _chapters(place, indent + "  ")
 
 
