@@ -37,11 +37,12 @@ def left_no_trace_in_ext(change: Change, base: Path, left: Files) -> bool:
 
 
 def _is_led_to(change: Change, base: Path, left: Files) -> bool:
-    """Units of the queue lead to the changed bytes, before or after."""
+    """Units of the queue lead to the changed bytes, before or after; where the file is gone, after: a queue without a
+    unit need not have any."""
     _, topic, queue_id, name = change.file.split("/")
     folder = f"consumequeue/{topic}/{queue_id}/"
     start = log_start(left)
-    for files in (files_once(base), left):
+    for files in (left,) if change.what == "gone" else (files_once(base), left):
         for file in (content for path, content in files.items() if path.startswith(folder)):
             units = CQ_UNIT.array(file)
             units = units[(units["tags_code"] <= MAX_EXT_ADDRESS) & (units["physical_offset"] >= start)]

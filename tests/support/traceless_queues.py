@@ -8,7 +8,8 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from parsers.commitlog.record.message import decode_message
-from parsers.consumequeue.layout import CQ_UNIT
+from parsers.commitlog.record.tags import tags_hash
+from parsers.consumequeue.layout import CQ_UNIT, MAX_EXT_ADDRESS
 from parsers.damage.errors import StoreFormatError
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import open_index
@@ -28,7 +29,8 @@ KNOWN_TO_THE_KEY = {"key_hash", "physical_offset", "time_diff_s"}
 def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) -> bool:
     """A unit at the end of its queue is zeroed whose record the same damage took, or it has another tags code or size,
     which only the record could prove; units of expired messages are changed into others of expired messages, whose
-    records nobody has. A delivery time is by no more beside its own than the broker's clocks were.
+    records nobody has. A delivery time is by no more beside its own than the broker's clocks were. In place of the
+    address of an ext unit stands what that says, as of a broker that had them switched off for a time.
 
     A queue's last file without a unit of a message that is left is taken away; one without a unit is added after a full
     one, or one with units of expired messages only: a cleaner keeps the last file of a queue.
@@ -48,6 +50,7 @@ def left_no_trace_in_queue(change: Change, base: Path, root: Path, left: Files) 
             and not _has_record(CQ_UNIT.array(before)[slot], base, root)
         )
         or _is_as_late(slot, (before, after), change.file, base)
+        or _has_its_hash(slot, (before, after), base)
         for slot in range(change.start // CQ_UNIT.size, -(-change.end // CQ_UNIT.size))
     )
 
@@ -158,6 +161,19 @@ def _is_as_late(slot: int, contents: Sequence[bytes], file: str, base: Path) -> 
         return False
     before, after = (int(CQ_UNIT.array(content)[slot]["tags_code"]) for content in contents)
     return abs(after - before) <= LOCK_WAIT_MS and not opened(base)[1].version.reckons_delays_from_store_time
+
+
+def _has_its_hash(slot: int, contents: Sequence[bytes], base: Path) -> bool:
+    """The hash of its message's tags stands in place of an address, and the rest of the unit is as it was."""
+    before, after = (CQ_UNIT.array(content)[slot] for content in contents)
+    if before["tags_code"] > MAX_EXT_ADDRESS or not _has_other_tags(slot, contents):
+        return False
+    place = int(before["physical_offset"])
+    name = next((path for path in log_files(base) if 0 <= place - int(path.name) < path.stat().st_size), None)
+    if name is None:
+        return False
+    message = decode_message(name.read_bytes(), place - int(name.name))
+    return bool(after["tags_code"] == tags_hash(message.property_value("TAGS")))
 
 
 def _is_zeroed(slot: int, change: Change, after: bytes) -> bool:
