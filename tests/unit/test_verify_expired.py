@@ -10,7 +10,7 @@ import pytest
 from parsers.consumequeue.layout import CQ_UNIT
 from recovery.verify.findings.finding import Place
 from recovery.verify.verify import verify
-from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, shop
+from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
 from tests.support.kind_damages import LONG, findings_of, unit_write
 from tests.support.opened import opened
 
@@ -35,8 +35,9 @@ def test_a_log_without_its_first_file_is_lost_where_a_cleaner_would_have_left_le
     assert [found.kind for found in verify(*opened(root, VERSION, builder.settings)).findings] == [kind]
 
 
-def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
-    builder = StoreBuilder(tmp_path / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
+def cleaned(folder: Path) -> tuple[Path, StoreBuilder]:
+    """A store as a cleaner leaves it that deleted the log's first file."""
+    builder = StoreBuilder(folder / "store", settings=SETTINGS.with_config({"maxIndexNum": "600"}))
     for _ in range(80):
         builder.put()
     root = builder.finish()
@@ -45,9 +46,24 @@ def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
     for file in sorted((root / "consumequeue" / "Orders" / "0").iterdir()):
         if builder.records[int(file.name) // CQ_UNIT.size + 9].physical_offset < int(second.name):
             file.unlink()
+    return root, builder
+
+
+def test_what_a_cleaner_leaves_is_no_finding(tmp_path: Path) -> None:
+    root, builder = cleaned(tmp_path)
     verified = verify(*opened(root, VERSION, builder.settings))
     assert verified.findings == ()
     assert "expired head" in {state.what for state in verified.explained}
+
+
+def test_a_last_unit_that_leads_to_an_expired_message_shows_no_lost_head(tmp_path: Path) -> None:
+    """The units before it lead to messages that are left: the cleaner came to that file when it was whole."""
+    root, builder = cleaned(tmp_path)
+    file = min((root / "consumequeue" / "Orders" / "0").iterdir())
+    last = file.stat().st_size - CQ_UNIT.size
+    overwrite(file, last, CQ_UNIT.pack({"physical_offset": 0, "msg_size": 100, "tags_code": 0}))
+    (found,) = verify(*opened(root, VERSION, builder.settings)).findings
+    assert (found.kind, found.places[0].file_pos) == ("unit_into_deleted_log", last)
 
 
 @pytest.mark.parametrize("folder", ["commitlog", "disk2/commitlog"])

@@ -72,14 +72,16 @@ def _said(traces: CleanerTraces) -> str:
 
 
 def _queue_files_below(store: Store, log_start: int, file_size: int) -> Iterator[str]:
-    """Full files of queues, the newest of each left out, whose last unit leads below the log's start."""
+    """Full files of queues, the newest of each left out, all of whose units lead below the log's start; a cleaner asks
+    for the last one, which is the greatest where none was changed."""
     for files in store.queues.values():
         for file in (each for each in files[:-1] if each.size == file_size):
             try:
-                last = units(file)[-1:]
+                held = units(file)
             except StoreFormatError:
                 continue
-            if len(last) and int(last["msg_size"][0]) > 0 and 0 <= int(last["physical_offset"][0]) < log_start:
+            is_below = len(held) and int(held["msg_size"][-1]) > 0 and 0 <= int(held["physical_offset"][-1]) < log_start
+            if is_below and int(held["physical_offset"].max()) < log_start:
                 yield name_below(store.root, file.path)
 
 
