@@ -5,43 +5,67 @@ Source: org.apache.rocketmq.filter.expression @4.1.0; parts of texts @5.1.3.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
 from recovery.filter.values import EvaluationError, Value, compare, double, is_number, negated
 
 Properties = Mapping[str, str]
 
 
-class Expression(Protocol):
+class Expression(ABC):
     """A part of a filter."""
+
+    __slots__ = ()
 
     @property
     def is_boolean(self) -> bool:
         """It is a BooleanExpression of Java: it can stand where a condition has to."""
-        ...
+        return True
 
     @property
     def parts(self) -> tuple[Expression, ...]:
         """The parts that it asks, one that it asks twice twice."""
-        ...
+        return ()
 
+    @abstractmethod
     def evaluate(self, properties: Properties) -> Value:
         """Its value for a message with these properties.
 
         Raises:
             EvaluationError: where Java throws.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class _OfOne(Expression):
+    """What looks at one part."""
+
+    of: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.of,)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTwo(Expression):
+    """What looks at two parts."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
     """A literal. ConstantExpression, BooleanConstantExpression."""
 
     value: Value
-    parts: ClassVar[tuple[Expression, ...]] = ()
 
     @property
     def is_boolean(self) -> bool:
@@ -54,12 +78,14 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class Property(Expression):
     """A property of the message by its name, null where the message has none. PropertyExpression."""
 
     name: str
-    is_boolean: ClassVar[bool] = False
-    parts: ClassVar[tuple[Expression, ...]] = ()
+
+    @property
+    def is_boolean(self) -> bool:
+        return False
 
     def evaluate(self, properties: Properties) -> Value:
         """Its text."""
@@ -67,12 +93,10 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class PropertyCondition:
+class PropertyCondition(Expression):
     """A property in place of a condition: a text is never TRUE. UnaryExpression#createBooleanCast."""
 
     name: str
-    is_boolean: ClassVar[bool] = True
-    parts: ClassVar[tuple[Expression, ...]] = ()
 
     def evaluate(self, properties: Properties) -> Value:
         """Null without the property, else FALSE."""
@@ -80,16 +104,12 @@ class PropertyCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(_OfOne):
     """The minus sign. UnaryExpression#createNegate."""
 
-    of: Expression
-    is_boolean: ClassVar[bool] = False
-
     @property
-    def parts(self) -> tuple[Expression, ...]:
-        """What it negates."""
-        return (self.of,)
+    def is_boolean(self) -> bool:
+        return False
 
     def evaluate(self, properties: Properties) -> Value:
         """The number with the other sign; null for what is no number, as the text of a property."""
@@ -98,16 +118,8 @@ class Negation:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(_OfOne):
     """UnaryExpression#createNOT."""
-
-    of: Expression
-    is_boolean: ClassVar[bool] = True
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        """What it turns round."""
-        return (self.of,)
 
     def evaluate(self, properties: Properties) -> Value:
         """The other truth; null stays null."""
@@ -116,12 +128,11 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(Expression):
     """Conditions joined by OR (`decided` is True) or by AND (False). LogicExpression."""
 
     conditions: tuple[Expression, ...]
     decided: bool
-    is_boolean: ClassVar[bool] = True
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -140,17 +151,8 @@ class Junction:
 
 
 @dataclass(frozen=True, slots=True)
-class Equality:
+class Equality(_OfTwo):
     """ComparisonExpression#doCreateEqual: also IS NULL, against the constant null."""
-
-    left: Expression
-    right: Expression
-    is_boolean: ClassVar[bool] = True
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        """Both sides."""
-        return (self.left, self.right)
 
     def evaluate(self, properties: Properties) -> Value:
         """Two nulls are equal; null on the left is null, null on the right is FALSE."""
@@ -161,18 +163,10 @@ class Equality:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(_OfTwo):
     """`<`, `<=`, `>`, `>=`; `holds` is asked with the sign of the comparison. ComparisonExpression#evaluate."""
 
-    left: Expression
-    right: Expression
     holds: Callable[[int], bool]
-    is_boolean: ClassVar[bool] = True
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        """Both sides."""
-        return (self.left, self.right)
 
     def evaluate(self, properties: Properties) -> Value:
         """Null if a side is null; two texts are compared as Doubles."""
@@ -186,14 +180,12 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class Among(Expression):
     """IN and NOT IN, of a property only. UnaryExpression#createInExpression."""
 
     name: str
     texts: frozenset[str]
     negated: bool
-    is_boolean: ClassVar[bool] = True
-    parts: ClassVar[tuple[Expression, ...]] = ()
 
     def evaluate(self, properties: Properties) -> Value:
         """Null without the property."""
@@ -202,19 +194,12 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
-class PartOfText:
+class PartOfText(_OfOne):
     """CONTAINS, STARTSWITH, ENDSWITH and their NOT. ComparisonExpression.ContainsExpression and its siblings @5.1.3."""
 
-    of: Expression
     sought: str
     is_part: Callable[[str, str], bool]
     negated: bool
-    is_boolean: ClassVar[bool] = True
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        """What it looks into."""
-        return (self.of,)
 
     def evaluate(self, properties: Properties) -> Value:
         """FALSE, with NOT too, where nothing is sought or the value is null or no text."""
