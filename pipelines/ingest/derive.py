@@ -61,6 +61,7 @@ def derive(
     progress: Callable[[str], None] = lambda table: None,
     read: Mapping[str, IngestedFiles] = MappingProxyType({}),
     lake: Lake | None = None,
+    failed: Set[str] = frozenset(),
 ) -> Derived:
     """Make every derived table from the lake, the stores, and the logs and captures of the configuration.
 
@@ -74,6 +75,7 @@ def derive(
         progress: called with the name of each table before it is made; of the ownership tables the one of intervals.
         read: by broker whose store was just read, and need not be opened to know that it is there, its files.
         lake: the lake of the configuration, where it is known to be no evidence.
+        failed: brokers whose files were not read to the end just now; what is told of them stays as it is.
     """
     lake = lake or lake_to_write(sources)
     with lake.asked_often():
@@ -81,7 +83,7 @@ def derive(
         known = {**read, **IngestedFiles.load_all(lake, [broker.name for broker in others])}
         marks = watermarks_of(lake)
         there = [broker.cut_at(marks.get(broker.name)) for broker in sources.brokers if broker.name in known]
-        making = _Making(spark, lake, sources, progress, MadeFrom.load(lake), StillStores(there, known))
+        making = _Making(spark, lake, sources, progress, MadeFrom.load(lake), StillStores(there, known), failed)
         making.now = {broker.name: broker_inputs(broker, known[broker.name].known) for broker in there}
         try:
             making.judgements()
@@ -107,6 +109,7 @@ class _Making:
     progress: Callable[[str], None]
     made: MadeFrom
     stores: StillStores
+    failed: Set[str]
     now: Mapping[str, str] = field(default_factory=dict)
     fresh: dict[str, Mapping[str, str]] = field(default_factory=dict)
     derived: Derived = field(default_factory=Derived)
@@ -116,7 +119,8 @@ class _Making:
         hour = hour_of(datetime.now(UTC))
         hourly = {name: f"{inputs} {hour}" for name, inputs in self.now.items()}
         changed = {
-            table: set(self.made.changed(table.name, self.now)) & set(self.made.changed(table.name, hourly))
+            table: set(self.made.changed(table.name, self.now))
+            & set(self.made.changed(table.name, hourly)) - self.failed
             for table in JUDGED
         }
         self.stores.look(set().union(*changed.values()))

@@ -26,9 +26,10 @@ from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.ingest.reading import Amount, Progress, Reading
 from pipelines.ingest.still import StillStores, changed_since
 from pipelines.ingest.watermarks import take_watermark, watermarks_of
-from pipelines.lake.configuration.broker_stores import store_of
+from pipelines.lake.configuration.broker_stores import said_of, store_of
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.delta.commit import version_to_add_to
+from pipelines.lake.delta.errors import NoSpark, WorkFailed
 from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
@@ -44,13 +45,15 @@ class IngestReport:
     """What one ingest did: rows now in the lake by (broker, table), files read and found unchanged, counted once per
     table, the files that are not understood as (broker, file, why), the stores that are not there and the files that
     could not be read as (broker, sentence): their rows in the lake are as they were, but for `queues`, which lacks such
-    a queue; by broker that was read, its files."""
+    a queue; by broker that was read, its files. Of a `failed` broker, one of the refused, tables that came before the
+    failure are up to date, and the next ingest goes on from there."""
 
     rows: dict[tuple[str, str], int] = field(default_factory=dict)
     files_read: int = 0
     files_unchanged: int = 0
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
     unread: list[tuple[str, str]] = field(default_factory=list)
     files: dict[str, IngestedFiles] = field(default_factory=dict)
 
@@ -71,16 +74,21 @@ def ingest(
 ) -> IngestReport:
     """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
+    A broker whose files end a worker, or whose server refuses bytes to one, does not hold up the others.
+
     Args:
         progress: called before each table with how far the broker's files are read.
         lake: the lake of the configuration, where it is known to be no evidence.
     Raises:
-        SourcesError: no broker of that name.
+        SourcesError: no broker of that name, or what is said of one is wrong; nothing was read then.
+        NoSpark: there is nobody to read the others.
         WouldTouchEvidence: the lake lies among the evidence.
     """
     report = IngestReport()
     lake = lake or lake_to_write(sources)
     wanted = [sources.broker(name) for name in brokers] or sources.brokers
+    for broker in wanted:
+        said_of(broker)
     known, made = IngestedFiles.load_all(lake, [broker.name for broker in wanted]), MadeFrom.load(lake)
     marks = watermarks_of(lake)
     try:
@@ -96,8 +104,11 @@ def ingest(
                     holds=LakeHolds(known[broker.name], made),
                 )
                 report.files[broker.name] = known[broker.name]
-            except NotAStore as refused:
+            except NoSpark:
+                raise
+            except (NotAStore, WorkFailed) as refused:
                 report.refused.append((broker.name, str(refused)))
+                report.failed |= {broker.name} if isinstance(refused, WorkFailed) else set()
     finally:
         made.save()
     for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):

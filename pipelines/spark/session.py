@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.lake.configuration.spark_properties import FIXED
-from pipelines.lake.delta.errors import WorkFailed, raised_in
+from pipelines.lake.delta.errors import NoSpark, raised_in
 from pipelines.spark.java_home import ensure_java
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def spark_session(
         properties: Spark's own, over the defaults here.
         short_lived: spend little on compiling: starts sooner, scans a third slower. For the demo and for tests.
     Raises:
-        WorkFailed: no cluster answers at the master's address, or Spark does not start.
+        NoSpark: no cluster answers at the master's address, or Spark does not start.
     """
     ensure_java()
     given = dict(properties or {})
@@ -65,7 +65,7 @@ def spark_session(
     try:
         spark = builder.getOrCreate()
     except (Py4JError, PySparkException, OSError) as error:
-        raise WorkFailed(f"Spark does not start with the master {master}: {raised_in(str(error))}") from error
+        raise NoSpark(f"Spark does not start with the master {master}: {raised_in(str(error))}") from error
     register_sources(spark)
     return spark
 
@@ -74,7 +74,7 @@ def listening(master: str, given: Mapping[str, str]) -> dict[str, str]:
     """Where the driver listens for its workers: of `local[…]` and of a cluster here on the loopback address alone, of a
     cluster elsewhere on this machine's address towards it, and where `given` says its host, as Spark itself decides.
 
-    Raises WorkFailed: of a standalone master, that nothing answers at its address.
+    Raises NoSpark: of a standalone master, that nothing answers at its address.
     """
     reached = reachable_from(master)
     if "spark.driver.host" in given:
@@ -86,7 +86,7 @@ def listening(master: str, given: Mapping[str, str]) -> dict[str, str]:
 def reachable_from(master: str) -> str | None:
     """The address of this machine by which it reached a standalone master; None of another kind of master.
 
-    Raises WorkFailed: no master of `spark://host:port[,host:port]` answers. Spark itself would try for a minute.
+    Raises NoSpark: no master of `spark://host:port[,host:port]` answers. Spark itself would try for a minute.
     """
     refused: OSError | None = None
     for host, port in STANDALONE.findall(master.replace(",", ",spark://") if master.startswith("spark://") else ""):
@@ -96,7 +96,7 @@ def reachable_from(master: str) -> str | None:
         except (OSError, OverflowError) as error:
             refused = error if isinstance(error, OSError) else OSError(str(error))
     if refused is not None:
-        raise WorkFailed(f"no Spark master answers at {master}: {refused.strerror or refused}") from refused
+        raise NoSpark(f"no Spark master answers at {master}: {refused.strerror or refused}") from refused
     return None
 
 

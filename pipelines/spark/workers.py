@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
-from pipelines.lake.delta.errors import WorkFailed, raised_in
+from pipelines.lake.delta.errors import NoSpark, WorkFailed, raised_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,20 +32,26 @@ def on_workers(
     Args:
         doing: what the work is, for the sentence of a failure.
     Raises:
-        WorkFailed: a task failed, a worker died, or Spark itself did.
+        WorkFailed: a task failed, or a worker died; NoSpark: Spark itself did.
     """
     if not tasks:
         return []
     try:
         return spark.sparkContext.parallelize(tasks, len(tasks)).map(function).collect()
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
-        raise WorkFailed(f"{doing}: {cause_of_failure(error)}") from error
+        failed = NoSpark if has_ended(error) else WorkFailed
+        raise failed(f"{doing}: {cause_of_failure(error)}") from error
+
+
+def has_ended(error: BaseException) -> bool:
+    """Whether Spark's Java process is gone."""
+    return isinstance(error, Py4JNetworkError | ConnectionError | EOFError) or bool(NO_JVM.search(str(error)))
 
 
 def cause_of_failure(error: BaseException) -> str:
     """Why work on Spark failed, without Spark's own stack."""
     text = str(error)
-    if isinstance(error, Py4JNetworkError | ConnectionError | EOFError) or NO_JVM.search(text):
+    if has_ended(error):
         return (
             "Spark's Java process has ended (killed, or out of memory: ROCKETLENS_DRIVER_MEMORY sets its heap, 2g by "
             "default)"

@@ -57,6 +57,10 @@ class WorkFailed(LakeError):
     """Work on Spark failed: what it was, and why."""
 
 
+class NoSpark(WorkFailed):
+    """Spark does not start, or has ended: whatever is asked of it next fails, too."""
+
+
 def first_line(message: str) -> str:
     """A message without the trace that Delta's library puts after it, and without a document of a server, which may
     repeat what was signed."""

@@ -44,11 +44,11 @@ def ingest(
 
     First the files of each store: those that have not changed are left as they are, a grown CommitLog file is read on
     from where it ended. Then what follows from them: lag, agreement, forecasts, retention, ownership. At last the
-    catalogue that `rocketlens sql` asks. A store that is not there, and a file that vanishes, shrinks or cannot be
-    read, is named (exit code 4), the others are read. One command at a time writes to a lake. At the end stands a
-    verdict for each broker, with what to ask next; exit code 1 when there is any finding. `rocketlens ui` shows what
-    was ingested as materialized, and which checks hold. `[alert] webhook` of rocketlens.toml is called when something
-    is wrong, and when it is over.
+    catalogue that `rocketlens sql` asks. A store that is not there or that ends a worker, and a file that vanishes,
+    shrinks or cannot be read, is named (exit code 4), the others are read. One command at a time writes to a lake. At
+    the end stands a verdict for each broker, with what to ask next; exit code 1 when there is any finding. `rocketlens
+    ui` shows what was ingested as materialized, and which checks hold. `[alert] webhook` of rocketlens.toml is called
+    when something is wrong, and when it is over.
 
     Example: `rocketlens ingest --broker broker-a`
     """
@@ -124,11 +124,13 @@ def ingested(run: Run, spark: SparkSession, sources: Sources, lake: Lake, broker
         with IngestBar(run, partial(share_done, spark)) as bar:
             report = ingest_stores(spark, sources, brokers, bar, lake)
     except SourcesError as wrong:
-        raise WrongUsage(f"--broker: {wrong}") from wrong
+        raise WrongUsage(str(wrong)) from wrong
     if report.refused and not report.rows:
         raise Unreadable("; ".join(f"{name}: {why}" for name, why in report.refused))
     try:
-        derived = derive(spark, sources, lambda table: run.note(f"all brokers: {table}"), report.files, lake)
+        derived = derive(
+            spark, sources, lambda table: run.note(f"all brokers: {table}"), report.files, lake, report.failed
+        )
     finally:
         catalogue = publish(lake)
     for name, sentence in (*report.refused, *report.unread):
