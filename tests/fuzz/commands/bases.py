@@ -11,14 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.build_store import shop
-from tests.support.fixtures import GOLDEN
+from tests.support.fixtures import GOLDEN, unpacked
 from tests.support.incidents import incident
 from tests.support.pcap import as_pcap, packets_of
 from tests.support.stores import store_root
 
 LARGEST = 1 << 20
 """Bytes of a file that is taken; of a store only the timer's and the log's preallocated ones are larger."""
-GOLDEN_STORES = ("4.9.7-ipv6", "4.9.7-cqext", "4.4.0-clean", "3.2.6-clean")
+GOLDEN_STORES = ("4.9.7-ipv6", "4.9.7-cqext", "4.4.0-clean", "3.2.6-clean", "5.3.3-dledger3/n1")
+MESSAGES_IN_ROCKSDB = "5.5.0"
+"""The version of the store whose index, timers and half messages are in rocksdbstore/."""
 INCIDENTS = (
     "4.9.7-config-broken",
     "4.9.7-delay-overdue",
@@ -63,7 +65,9 @@ def small_stores() -> list[Base]:
 def broker_stores() -> list[Base]:
     """Stores that brokers left, without files beyond LARGEST."""
     golden = [Base(name, contents(store_root(name)), is_store=True) for name in GOLDEN_STORES]
-    return [*golden, *map(_of_incident, INCIDENTS)]
+    packed = GOLDEN / "rocksdbstore" / MESSAGES_IN_ROCKSDB / "store.tar.gz"
+    in_rocksdb = Base("rocksdbstore", contents(unpacked(packed) / "store"), is_store=True)
+    return [*golden, in_rocksdb, *map(_of_incident, INCIDENTS)]
 
 
 def _of_incident(name: str) -> Base:
