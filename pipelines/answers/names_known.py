@@ -9,6 +9,7 @@ from parsers.config.document import read_document
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.offsets import read_offsets
 from parsers.damage.errors import Damage
+from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.topics import is_dead_letter, is_retry, retry_topic_of
 from recovery.lives.topics_known import TopicsKnown
@@ -19,8 +20,9 @@ LEAST_ALIKE = 0.4
 
 
 def topics_named(store: Store) -> set[str]:
-    """Topics that have a queue."""
-    return {topic for topic, _ in (*store.queues, *store.batch_queues)}
+    """Topics that have a queue, in files or in a database. Damage is not reported."""
+    with StoreQueues(store, on_damage="collect", damage=_not_told) as queues:
+        return {topic for topic, _ in (*store.queues, *store.batch_queues, *dict(queues.items()))}
 
 
 def is_no_topic(store: Store, topic: str) -> bool:

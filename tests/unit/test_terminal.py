@@ -23,6 +23,7 @@ from pipelines.cli.frame.written.text_table import BYTES_SHOWN, TextTable
 from tests.support.cli import call, rows_of, small_store
 from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, unpacked
+from tests.support.stores import store_root
 
 STORE = unpacked(CHECKOUT / "demo" / "5.3.3-clean" / "store.tar.gz") / "store"
 LOGS = CHECKOUT / "demo" / "orders-cluster" / "logs"
@@ -216,6 +217,12 @@ def test_an_unknown_topic_names_those_that_come_near(command: str) -> None:
     known = call(*command.split(), STORE, "--topic", "OrderTopic0")
     assert "no queue of a topic" not in known.err
     assert known.code == 0
+
+
+def test_a_wrong_topic_is_told_where_queues_are_in_a_database() -> None:
+    wrong = call("find", store_root("5.5.0-rocksdb"), "--topic", "Smal", "--key", "k")
+    assert wrong.code == 2
+    assert "no queue of a topic 'Smal' in this store; the nearest names are Small, SmallB" in wrong.err
 
 
 def test_a_topic_that_may_be_there_is_no_wrong_name(tmp_path: Path) -> None:
