@@ -94,6 +94,16 @@ def test_owners_between_storing_and_commit() -> None:
     assert [(step.client_id, step.certain) for step in owned] == [("sure", True), ("maybe", False)]
 
 
+def test_whoever_took_the_queue_over_at_the_message_or_below_got_it_again() -> None:
+    """What began after the commit past it began behind it, unless that commit was on its way."""
+    later = {"on its way": (2_400, None), "behind": (9_000, None), "at it": (9_000, 10), "past it": (9_000, 11)}
+    for name, (begin_ms, start) in later.items():
+        again = replace(owner(name, (begin_ms, begin_ms), (90_000, None)), start_queue_offset=start)
+        given = trail(commits=[Commit(2_000, "G", "c1", 11, "w:7")], intervals=[again])
+        owners = [step.client_id for step in story(given) if step.step == "owned" and "came again" in step.what]
+        assert owners == ([name] if name in ("on its way", "at it") else [])
+
+
 def test_copies_are_retries_and_dead_letters() -> None:
     records = [
         MESSAGE,

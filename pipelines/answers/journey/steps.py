@@ -23,6 +23,7 @@ from pipelines.answers.journey.step import MessageLife, Step, StoredRecord
 from pipelines.answers.journey.traced import TraceEvent, groups_of, sent, told_by_clients
 from pipelines.answers.offsets.event import OffsetEvent
 from rebalance.diagnosis.intervals import OwnershipInterval
+from rebalance.model.timing import LATE_COMMIT_MS
 from recovery.lives.offset_lives import OffsetLife
 
 BEFORE_DELIVERY = {
@@ -39,6 +40,8 @@ NOT_DELIVERED = (
 )
 POPPED = "the group popped it, and the broker stores the offset of a popped queue before anything is acknowledged"
 """PopBufferMergeService#scanCommitOffset @5.3.3."""
+
+IN_FLIGHT = "the commit past the message may have been on its way then, so that it came again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,15 +282,21 @@ def _of_another_life(copy: KeptOffset, counts: bool | None) -> str:
 
 
 def _owners(trail: Trail, group: str, done_ms: int | None) -> Iterator[Step]:
-    """Who had the queue between the message's storing and the first commit past it."""
-    stored_ms = trail.message.stored_ms
+    """Who had the queue between the message's storing and the first commit past it, and who got it again: an owner
+    that began at the message or below, after that commit or while it may have been on its way."""
+    stored_ms, number = trail.message.stored_ms, trail.message.queue_offset
     for interval in trail.intervals:
         ended = interval.end_latest is not None and stored_ms is not None and interval.end_latest < stored_ms
         begins_ms = interval.begin_latest if interval.begin_earliest is None else interval.begin_earliest
-        too_late = done_ms is not None and begins_ms > done_ms
+        start, is_after = interval.start_queue_offset, done_ms is not None and begins_ms > done_ms
+        on_its_way = done_ms is not None and begins_ms <= done_ms + LATE_COMMIT_MS
+        comes_again = is_after and (on_its_way if start is None else start <= number)
+        too_late = is_after and not comes_again
         if interval.group == group and not ended and not too_late:
             surely = stored_ms is not None and interval.begin_latest <= stored_ms <= interval.end_earliest
             words = f"owner of {interval.broker} {interval.topic}/{interval.queue_id}: {interval.cause}"
+            if comes_again:
+                words += f"; {IN_FLIGHT if start is None else f'it began at {start}: the message came again'}"
             at_ms = max(begins_ms, stored_ms or begins_ms)
             yield Step(at_ms, "owned", group, interval.client_id, words, surely, interval.evidence)
 
