@@ -105,6 +105,7 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
             _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
         )
         excused |= finding.kind == REST_OF_A_RECORD and _is_rest(base, finding, changes)
+        excused |= _is_of_changed_record(base, finding, changes)
         excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
         excused |= _is_of_deleted_folder(finding, case)
         if not excused and not touches(finding, changes):
@@ -169,6 +170,13 @@ def _is_rest(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
         and end <= behind
         and any(change.file == place.file and change.start < behind and start < change.end for change in changes)
     )
+
+
+def _is_of_changed_record(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
+    """The finding is about one message alone, and an edit changed its record."""
+    span = finding.span.physical_offset, finding.span.end_physical_offset
+    records = [record_around(change, base) for change in changes if change.what == "bytes" and is_of_log(change.file)]
+    return span in [(each.physical_offset, each.physical_offset + each.total_size) for each in records if each]
 
 
 def _leaves_the_gap(finding: Finding, changes: Sequence[Change]) -> bool:

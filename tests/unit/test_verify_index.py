@@ -165,6 +165,19 @@ def test_slots_are_right_where_whole_entries_were_written_over_others(built: Sto
     )
 
 
+def test_a_header_that_begins_with_a_message_of_the_log_is_right_whatever_the_first_entries_are(
+    built: StoreBuilder,
+) -> None:
+    root = built.finish()
+    path = sorted((root / "index").iterdir())[0]
+    first, end = ENTRIES_AT + INDEX_ENTRY.size, INDEX_HEADER.unpack(path.read_bytes())["index_count"]
+    moved = path.read_bytes()[first + 9 * INDEX_ENTRY.size : ENTRIES_AT + end * INDEX_ENTRY.size]
+    overwrite(path, first, moved)
+    begins = {INDEX_HEADER.offsets[name] for name in ("begin_timestamp_ms", "begin_physical_offset")}
+    found = [place for each in findings_of(root) if each.kind == "index_header_wrong" for place in each.places]
+    assert begins.isdisjoint(at for place in found for at in range(place.file_pos, place.file_pos + place.length))
+
+
 def test_an_entry_of_an_expired_message_among_those_of_living_ones_is_named(tmp_path: Path) -> None:
     root = shop(tmp_path / "store", base_offset=8192).finish()
     path = sorted((root / "index").iterdir())[0]

@@ -96,7 +96,7 @@ LOG_KINDS: dict[str, Kind] = {
         "Every file of a kind has the configured size.",
         "Load fails and the broker does not start (4.9.2 ignores this and all later files; since 5.1.3 an "
         "empty last file is deleted).",
-        "Restore the file; if nothing is missing, give it its size with zeros at the end.",
+        "Restore the file. Without a copy of it do what `rocketlens forecast` advises before the start.",
     ),
     "unexpected_file": Kind(
         "warning",

@@ -63,17 +63,25 @@ def is_in_log(file: OpenIndex, context: IndexContext) -> bool:
     return bool(same[1] and (same[0] or 0 <= offsets[0] < context.start))
 
 
-def untold_fields(damaged: Mask, *, counts: bool, breaks: bool, proven: bool) -> set[str]:
+def begins_in_log(file: OpenIndex, context: IndexContext) -> bool:
+    """Whether the log has the message that a header begins with, with its time: an entry that says another is wrong."""
+    record, is_record = found_at(context.messages.physical_offset, np.array([file.header["begin_physical_offset"]]))
+    stored = context.messages.store_timestamp_ms[record[is_record]]
+    return stored.tolist() == [file.header["begin_timestamp_ms"]]
+
+
+def untold_fields(damaged: Mask, *, begins: bool, counts: bool, breaks: bool, proven: bool) -> set[str]:
     """Header fields that the entries cannot tell.
 
     Args:
         damaged: which entries are damaged themselves: the first tells no begin then, the last no end.
+        begins: the header begins rightly (`begins_in_log`).
         counts: the header's counts are right (`counts_rightly`), and its last entry is another than the last written.
         breaks: chains are broken, and entries are damaged: they do not tell the slots in use.
         proven: the log has what the header begins and ends with: a last entry that is damaged is no entry, or one more.
     """
     untold = {*COUNTS, *ENDS} if counts else set()
-    untold |= {*BEGINS} if damaged[:1].any() else set()
+    untold |= {*BEGINS} if begins or damaged[:1].any() else set()
     untold |= {*ENDS} if damaged[-1:].any() else set()
     untold |= {"index_count"} if damaged[-1:].any() and proven else set()
     return untold | ({"hash_slot_count"} if breaks else set())

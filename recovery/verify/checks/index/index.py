@@ -19,6 +19,7 @@ from recovery.scan.kernel import Ints
 from recovery.verify.checks.index.chains import chain_findings, entry_findings, strange_to_their_slots
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
 from recovery.verify.checks.index.header import (
+    begins_in_log,
     counts_rightly,
     ends_as_last_entry,
     header_findings,
@@ -121,7 +122,8 @@ def _file_findings(
     if counts and file.header["index_count"] > left.count + 1:
         yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
     breaks = len(blamed) > 0 and len(chains.broken) + len(chains.slots) > 0
-    untold = untold_fields(damaged, counts=counts, breaks=breaks, proven=is_in_log(file, context))
+    begins, proven = begins_in_log(file, context), is_in_log(file, context)
+    untold = untold_fields(damaged, begins=begins, counts=counts, breaks=breaks, proven=proven)
     if times[-1:].any() and ends_as_last_entry(file, entries):
         untold.add("end_timestamp_ms")
     yield from header_findings(file, entries, chains, context, untold)
