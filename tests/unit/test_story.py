@@ -99,7 +99,7 @@ def test_whoever_took_the_queue_over_at_the_message_or_below_got_it_again() -> N
     later = {"on its way": (2_400, None), "behind": (9_000, None), "at it": (9_000, 10), "past it": (9_000, 11)}
     for name, (begin_ms, start) in later.items():
         again = replace(owner(name, (begin_ms, begin_ms), (90_000, None)), start_queue_offset=start)
-        given = trail(commits=[Commit(2_000, "G", "c1", 11, "w:7")], intervals=[again])
+        given = trail(commits=[Commit(2_000, "G", "c1", 11, "w:7", "b")], intervals=[again], broker="b")
         owners = [step.client_id for step in story(given) if step.step == "owned" and "came again" in step.what]
         assert owners == ([name] if name in ("on its way", "at it") else [])
 
