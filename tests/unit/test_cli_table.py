@@ -25,7 +25,7 @@ from pipelines.cli.frame.written.text_table import MOST_LINES, TextTable, fit
 )
 def test_text_shrinks_then_headings_break_then_columns_go(width: int, widths: list[int], dropped: int) -> None:
     widest, names, whole = [30, 9, 23], ["topic", "physical_offset_", "store_at"], [False, True, True]
-    assert fit(widest, names, whole, width) == (widths, dropped)
+    assert fit(widest, names, whole, width, [False] * 3) == (widths, dropped)
 
 
 def printed(columns: dict[str, pa.Array], width: int = 80) -> tuple[list[str], list[str]]:
@@ -65,6 +65,18 @@ def test_a_single_word_keeps_its_end_and_the_last_column_its_sentence() -> None:
         "                      time; the disk",
     ]
     assert lines[-1] == "2AC11000100…F0000  2  no"
+
+
+def test_a_kind_is_whole_where_a_sentence_has_lines_to_break_into() -> None:
+    """`commit_r…back` stood beside a sentence that had all its words on one line."""
+    columns = {
+        "kind": pa.array(["commit_rollback", "flapping"]),
+        "detail": pa.array(["queue offset 244 after 245", "four times in one hour"]),
+    }
+    lines, _ = printed({**columns, "cause": pa.array(["a late commit of somebody", "late"])}, width=44)
+    assert lines[1].split()[0] == "commit_rollback"
+    narrower, _ = printed({**columns, "cause": pa.array(["a late commit", "b"])}, width=40)
+    assert "…" in narrower[1].split()[0], "rather than that a column goes"
 
 
 def test_a_sentence_before_the_last_column_is_not_cut() -> None:

@@ -2,7 +2,8 @@
 
 Widths are settled by the first rows. Numbers and times are never cut. Where the columns do not fit, the day of times
 of one day is said once, and so is the value of a column that never changes. Headings break at their underscores,
-sentences into lines; a single word that is too wide gets an ellipsis. Columns that do not fit are named.
+sentences into lines, before a column of short words (kinds, names) is cut; a word that is too wide gets an ellipsis.
+Columns that do not fit are named.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, zip_longest
-from operator import not_
+from operator import not_, or_
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -78,7 +79,8 @@ class TextTable:
         if not self._fits_in_a_line():
             self._say_the_day_once()
         widest = [max(map(cell_len, column)) for column in zip(*self._waiting, strict=True)] or [0] * len(self._names)
-        self._widths, dropped = fit(widest, self._names, self._whole, self._width)
+        words = [all(map(_is_short_word, column)) for column in zip(*self._waiting, strict=True)] or self._whole
+        self._widths, dropped = fit(widest, self._names, self._whole, self._width, words)
         self._print_header()
         waiting, self._waiting = self._waiting, []
         self._print(waiting)
@@ -168,11 +170,11 @@ class TextTable:
             yield GAP.join(map(self._in_colour, self._names, values, padded)).rstrip()
 
 
-def fit(widest: list[int], names: list[str], whole: list[bool], width: int) -> tuple[list[int], int]:
+def fit(widest: list[int], names: list[str], whole: list[bool], width: int, words: list[bool]) -> tuple[list[int], int]:
     """Widths that fit, and how many columns at the end had to go.
 
     Cells of `whole` columns (numbers, times) are never cut. Text is cut to READABLE cells first, then headings are
-    broken at their underscores, then text is cut to NARROWEST, and only then columns go.
+    broken at their underscores, then text is cut to NARROWEST, at first not that of `words`, and only then columns go.
     """
     headings = list(map(cell_len, names))
     parts = [max(map(cell_len, _parts(name)), default=0) for name in names]
@@ -180,11 +182,20 @@ def fit(widest: list[int], names: list[str], whole: list[bool], width: int) -> t
     broken = [max(cells, part) for cells, part in zip(widest, parts, strict=True)]
     for kept in range(len(full), 0, -1):
         room = width - len(GAP) * (kept - 1)
-        for columns, narrowest in ((full, READABLE), (broken, READABLE), (broken, NARROWEST)):
-            widths = _shrunk(columns[:kept], whole, room, narrowest)
+        for columns, uncut, narrowest in (
+            (full, whole, READABLE),
+            (broken, whole, READABLE),
+            (broken, list(map(or_, whole, words)), NARROWEST),
+            (broken, whole, NARROWEST),
+        ):
+            widths = _shrunk(columns[:kept], uncut, room, narrowest)
             if widths is not None:
                 return widths, len(full) - kept
     return [min(full[0], width)], len(full) - 1
+
+
+def _is_short_word(cell: str) -> bool:
+    return " " not in cell and cell_len(cell) <= READABLE
 
 
 def _shrunk(natural: list[int], whole: list[bool], room: int, narrowest: int) -> list[int] | None:
