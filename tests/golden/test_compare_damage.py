@@ -16,6 +16,7 @@ from recovery.compare.logs.log_pair import LogBytes
 from recovery.compare.logs.record_difference import difference_at
 from recovery.compare.written.rows import rows_of
 from tests.support.bit_flips import field_of_each_byte
+from tests.support.build_store import overwrite
 from tests.support.replicas import Bytes, compared, copy_of, flip, group, log_files, records_of, whole_log
 from tests.support.stores import group_names
 
@@ -67,6 +68,16 @@ def test_a_body_that_its_crc_refuses_is_the_wrong_one(pair: tuple[str, Path, Pat
     (told,) = comparison.pairs[0].altered
     assert told.states == {"A": "record", "B": "crc_wrong"}
     assert (told.wrong, told.decided_by) == (("B",), "check")
+    assert comparison.advice.keep == ("A",)
+
+
+def test_records_that_one_copy_has_as_zeros_are_kept_with_the_other(pair: tuple[str, Path, Path]) -> None:
+    name, store, copy = pair
+    (at, _), (end, _) = records(name)[40], records(name)[45]
+    overwrite(copy / "commitlog" / f"{0:020d}", at, bytes(end - at))
+    comparison = compared({"A": store, "B": copy})
+    assert [each.states for each in comparison.pairs[0].altered] == [{"A": "record", "B": "unwritten"}] * 5
+    assert {(each.wrong, each.decided_by) for each in comparison.pairs[0].altered} == {((), "check")}
     assert comparison.advice.keep == ("A",)
 
 

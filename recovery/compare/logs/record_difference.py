@@ -101,15 +101,14 @@ def _state(copy: bytes | None, begin: int, header: int) -> State:
 
 
 def _wrong(copies: Mapping[str, bytes | None], states: Mapping[str, State]) -> tuple[tuple[str, ...], DecidedBy | None]:
-    """What was never written, or has no file, is missing and not wrong."""
+    """What was never written, or has no file, is missing and not wrong: the one record that there is is right."""
     held = {name: copy for name, copy in copies.items() if states[name] in ("record", "crc_wrong", "no_record")}
     sound = Counter(copy for name, copy in held.items() if states[name] == "record")
     if not sound:
         return (), None
     best, votes = sound.most_common(1)[0]
     if len(sound) == 1:
-        wrong = tuple(name for name in held if states[name] != "record")
-        return wrong, "check" if wrong else None
+        return tuple(name for name in held if states[name] != "record"), "check"
     if 2 * votes > len(held):
         return tuple(name for name, copy in held.items() if copy != best), "majority"
     return (), None
