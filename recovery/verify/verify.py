@@ -42,6 +42,7 @@ from recovery.verify.checks.log.log import LOSSES, check_log, known_file_size, s
 from recovery.verify.checks.log.newer import check_newer
 from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.checks.log.tail import behind_missing_tail, missing_tail
+from recovery.verify.checks.message_rows import check_message_rows
 from recovery.verify.checks.queue.compared import Compared, LogFacts, QueueHead, QueueUnits, compare
 from recovery.verify.checks.queue.database import check_database
 from recovery.verify.checks.queue.ext_files import check_ext_files
@@ -126,8 +127,8 @@ class _Verify:
 
     def __init__(self, store: Store, known: StoreKnowledge, files: Files, seen: Outline, on_disk: StoreQueues) -> None:
         self._store, self._files, self._seen, self._on_disk = store, files, seen, on_disk
-        self._known, self._makes_light = known.as_written, known.as_written is known
-        known = self._known
+        self._makes_light = known.as_written is known
+        self._known = known = known.as_written
         self._lives = lives_beside(store, on_disk, seen.numbering, known.topic_events)
         self._left = left_of(store, known, files, seen, self._lives)
         self._log = self._left.log
@@ -165,11 +166,10 @@ class _Verify:
         ends = self._missing_ends(spans_of(log.findings, *LOSSES))
         log = behind_missing_tail(log, ends, self._shape.file_size)
         lost = spans_of((*log.findings, *ends.findings), *LOSSES)
-        size = self._known.settings.consume_queue_file_size
         spooled = self._files.spool
         in_files = {} if spooled is not None and spooled.is_stores else self._files.queues
         queues = [
-            check_files(self._store, in_files, size),
+            check_files(self._store, in_files, self._known.settings.consume_queue_file_size),
             *self._queues.judge(lost, doubtful_times, self._shape.place),
         ]
         queues.append(check_ext_files(self._store, self._known.settings.mapped_file_size_consume_queue_ext, queues))
@@ -194,6 +194,7 @@ class _Verify:
                 lives,
                 judge_timer(self._store, self._known, self._log_side(lost, queue_ends)),
                 judge_compaction(self._store, self._known, lost),
+                check_message_rows(self._store, self._log.start, self._log.end, lost),
                 self._newer(),
                 Judgement() if self._makes_light else light_queues_off(self._store),
             ]
@@ -267,11 +268,10 @@ class _Verify:
         return check_index(self._files.opened, self._left.index, context)
 
     def _judge_checkpoint(self, ends: Judgement, doubtful_times: Intervals) -> Judgement:
-        clean_exit = not self._store.abort_present
         return check_checkpoint(
             self._store.checkpoint,
             self._log,
-            clean_exit=clean_exit,
+            clean_exit=not self._store.abort_present,
             log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
             reached=self._reached(ends),
             file_size=self._shape.file_size,

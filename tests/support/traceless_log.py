@@ -95,7 +95,7 @@ def record_around(change: Change, root: Path) -> Message | None:
     """The record that the changed bytes belong to, None where damage before it hides where it starts."""
     content, at = (root / change.file).read_bytes(), 0
     try:
-        while at < change.start:
+        while at <= change.start:
             message = decode_message(content, at)
             at += message.total_size
     except StoreFormatError:

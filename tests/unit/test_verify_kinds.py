@@ -70,6 +70,7 @@ def test_kinds_without_a_case_above_are_those_of_rarer_stores() -> None:
         "timer_slot_wrong",
         "timer_check_wrong",
     }
+    elsewhere |= {"message_row_unreadable", "message_row_wrong", "message_row_missing"}  # test_verify_message_rows
     elsewhere |= {"index_entries_lost", "checkpoint_rest_written"}  # test_verify_index, test_verify_checkpoint
     elsewhere |= {"epochs_unreadable", "epochs_backup_unreadable", "epochs_wrong"}  # test_verify_epochs
     elsewhere |= {"compaction_files_apart", "compaction_positions_wrong", "compaction_log_damaged"}

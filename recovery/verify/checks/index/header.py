@@ -67,7 +67,7 @@ def begins_in_log(file: OpenIndex, context: IndexContext) -> bool:
     """Whether the log has the message that a header begins with, with its time: an entry that says another is wrong."""
     record, is_record = found_at(context.messages.physical_offset, np.array([file.header["begin_physical_offset"]]))
     stored = context.messages.store_timestamp_ms[record[is_record]]
-    return stored.tolist() == [file.header["begin_timestamp_ms"]]
+    return bool(stored.tolist() == [file.header["begin_timestamp_ms"]])
 
 
 def untold_fields(damaged: Mask, *, begins: bool, counts: bool, breaks: bool, proven: bool) -> set[str]:
