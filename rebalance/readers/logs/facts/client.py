@@ -116,8 +116,8 @@ class ClientLog:
             target=texts.queues(target),
         )
 
-    def _broker_result(self, event: LogEvent) -> Sequence[Fact]:
-        strategy, group, topic, client_id, target = event.fields
+    def _unsized_result(self, event: LogEvent) -> Sequence[Fact]:
+        strategy, group, topic, client_id, *_, target = event.fields
         told = {"strategy": strategy, "topic": topic, "target": texts.queues(target)}
         return self._client_fact(
             event, RebalanceResultChanged, group, client_id, mq_all_size=None, cid_all_size=None, **told
@@ -211,7 +211,8 @@ _BUILDERS: dict[str, Callable[[ClientLog, LogEvent], Sequence[Fact]]] = {
     "consumer_shutdown": ClientLog._consumer_shutdown,
     "notified": ClientLog._notified,
     "result_changed": ClientLog._result,
-    "broker_result_changed": ClientLog._broker_result,
+    "broker_result_changed": ClientLog._unsized_result,
+    "result_changed_unsized": ClientLog._unsized_result,
     "broadcast_changed": ClientLog._broadcast,
     "version_bumped": ClientLog._bumped,
     "queue_added": ClientLog._added,

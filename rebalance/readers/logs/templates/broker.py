@@ -32,6 +32,7 @@ BROKER_TEMPLATES = (
     _broker("broker_stopping", "INFO", "all", "Shutdown hook was invoked, {count}", "BrokerStopping"),
     _broker("dispatch_behind", "INFO", "≤4.9.8", "dispatch behind commit log {count} bytes"),
     _broker("dispatch_behind", "INFO", "≥5.0.0", "Dispatch task fall behind commit log {count}bytes"),
+    _broker("slave_behind", "INFO", "all", "Slave fall behind master: {count} bytes"),
     _broker("broker_holds_pulls", "INFO", "all", "PullRequestHoldService service started"),
     _broker("broker_holds_no_pulls", "INFO", "all", "PullRequestHoldService service end"),
     _broker("broker_unregistered", "INFO", "all", "unregisterBroker OK, NamesrvAddr: {remote}"),

@@ -18,7 +18,7 @@ _SIZES = (
 )
 _ROUND = "doRebalance, {group}, "
 _PULL_PAUSE = "remove unnecessary mq, {mq}, because pull is pause, so try to fixed it"
-_COMMIT = "Group: {group} ClientId: {client_id} updateConsumeOffsetToBroker {mq} {queue_offset}"
+COMMIT = "Group: {group} ClientId: {client_id} updateConsumeOffsetToBroker {mq} {queue_offset}"
 _TOO_MANY = "the cached message "
 
 
@@ -211,8 +211,8 @@ _LIFE_TEMPLATES = (
 )
 
 _PULL_TEMPLATES = (
-    _client("offset_persisted", "INFO", "all", "[persistAll] " + _COMMIT, "OffsetPersisted"),
-    _client("offset_persisted", "INFO", "all", "[persist] " + _COMMIT, "OffsetPersisted"),
+    _client("offset_persisted", "INFO", "all", "[persistAll] " + COMMIT, "OffsetPersisted"),
+    _client("offset_persisted", "INFO", "all", "[persist] " + COMMIT, "OffsetPersisted"),
     _client(
         "offset_forgotten",
         "INFO",

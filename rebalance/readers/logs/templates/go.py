@@ -107,6 +107,9 @@ GO_TEMPLATES: tuple[Template, ...] = (
         "WARN",
         "update offset to broker error" + _MQ_GROUP + " offset={queue_offset} underlayError={text}",
     ),
+    _go(
+        "go_offset_fetch_failed", "ERROR", "fecth offset of mq from broker error" + _MQ_GROUP + " underlayError={text}"
+    ),
     _go("go_offset_forgotten", "INFO, WARN in 2.1.0 and 2.1.1", "delete mq from offset table" + _MQ_GROUP),
     _go(
         "go_version_bumped",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalance.readers.logs.templates.broker import BROKER_TEMPLATES
 from rebalance.readers.logs.templates.client import CLIENT_TEMPLATES
+from rebalance.readers.logs.templates.client_old import OLD_CLIENT_TEMPLATES
 from rebalance.readers.logs.templates.cpp import CPP_TEMPLATES
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.grpc import GRPC_TEMPLATES
@@ -16,6 +17,7 @@ TEMPLATES: tuple[Template, ...] = (
     *OFFSET_TEMPLATES,
     *STORE_TEMPLATES,
     *CLIENT_TEMPLATES,
+    *OLD_CLIENT_TEMPLATES,
     *GO_TEMPLATES,
     *CPP_TEMPLATES,
     *GRPC_TEMPLATES,
