@@ -50,6 +50,14 @@ SETTINGS: dict[str, tuple[dict[str, str], str]] = {
     "config.ext_off": ({"enableConsumeQueueExt": "false"}, "cq.tail_zeroed_all"),
     "config.other_log_size": ({"mappedFileSizeCommitLog": "49152"}, ""),
     "config.other_queue_size": ({"mappedFileSizeConsumeQueue": "800"}, ""),
+    "config.more_slots": ({"maxHashSlotNum": "150", "maxIndexNum": "900"}, "cq.tail_zeroed_all"),
+    "config.fewer_slots": ({"maxHashSlotNum": "40", "maxIndexNum": "200"}, "checkpoint.some_zero"),
+    "config.store_pool": ({"transientStorePoolEnable": "true"}, "powerloss.commitlog"),
+    "config.slave": ({"brokerRole": "SLAVE"}, "cq.tail_zeroed_all"),
+    "config.other_ext_size": (
+        {"enableConsumeQueueExt": "true", "mappedFileSizeConsumeQueueExt": "640"},
+        "cq.tail_zeroed_all",
+    ),
 }
 """Settings that another start has, and the damage it meets; each only where the version knows them."""
 
