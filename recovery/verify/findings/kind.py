@@ -27,10 +27,10 @@ REBUILD = (
     f"{WHICH_IN_PLACE}."
 )
 REDISPATCH = (
-    "Stop the broker and copy the store. Where `rocketlens rebuild` ends with 0, move consumequeue/ away, create "
-    "`abort`, and set commitLogRecoverMaxNum (since 5.4.0) to no less than the number of log files: the next start "
-    "makes the queues from the whole log. Else leave both: that start ends the log at the first damage, and begins the "
-    "queues of expired messages at 0."
+    "Stop the broker and copy the store. Where `rocketlens rebuild` ends with 0 and no finding is about commitlog/, "
+    "move consumequeue/ away, create `abort`, and set commitLogRecoverMaxNum (since 5.4.0) to no less than the number "
+    "of log files: the next start makes the queues from the whole log. Else leave both: that start ends the log at the "
+    "first damage or wrong CRC, and begins the queues of expired messages at 0."
 )
 BEFORE_A_CRASH_START = (
     "None needed without an `abort` file: only a start after an unclean exit goes by it. With one, do what `rocketlens "
