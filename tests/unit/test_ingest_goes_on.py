@@ -105,4 +105,7 @@ def test_a_wrong_setting_is_told_before_anything_is_read(folder: Path, monkeypat
     assert ended.code == 2
     assert "rocketlens: broker 'c': " in ended.err
     assert "fileReservedTime" in ended.err
-    assert met == []
+    config.write_text(config.read_text().partition("[broker.settings]")[0] + 'broker_conf = "gone.conf"\n')
+    ended = ingest(folder)
+    assert (ended.code, met) == (2, [])
+    assert f"rocketlens: broker 'c': {folder / 'gone.conf'}: No such file or directory" in ended.err

@@ -264,13 +264,18 @@ def test_a_vacuum_leaves_folders_alone_that_are_no_table_of_the_lake(folder: Pat
 
 
 @pytest.mark.parametrize(
-    "arguments", [("check-lake",), ("check-lake", "--repair"), ("vacuum",), ("vacuum", "--dry-run")]
+    "arguments",
+    [("check-lake",), ("check-lake", "--repair"), ("vacuum",), ("vacuum", "--dry-run"), ("report", "--out", "r.html")],
 )
-def test_nothing_is_made_where_no_lake_is(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_nothing_is_made_where_no_lake_is(
+    tmp_path: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "rocketlens.toml").write_text(CONFIG)
     ended = call(*arguments, "--config-file", str(tmp_path / "rocketlens.toml"))
     assert ended.code == 3
-    assert f"no lake here yet: {tmp_path / 'lake'}" in ended.err
+    assert f"no lake here yet: {tmp_path / 'lake'}; run `rocketlens ingest` first" in ended.err
+    assert not (tmp_path / "r.html").exists()
     assert not (tmp_path / "lake").exists()
 
 

@@ -20,7 +20,9 @@ def said_of(broker: BrokerSource) -> Said:
     try:
         version = None if broker.version is None else BrokerVersion.parse(broker.version)
         return Said.read(version, broker.broker_conf, broker.settings)
-    except (ValueError, OSError) as wrong:
+    except OSError as refused:
+        raise SourcesError(f"broker {broker.name!r}: {broker.broker_conf}: {refused.strerror}") from refused
+    except ValueError as wrong:
         raise SourcesError(f"broker {broker.name!r}: {wrong}") from wrong
 
 

@@ -7,9 +7,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 WIDTH = 960
-LABELS = 250
+LABELS = 262
 """Room for LABEL_CHARACTERS, also in the wide letters of DejaVu."""
-LABEL_CHARACTERS = 26
+LABEL_CHARACTERS = 28
 ROW = 24
 
 

@@ -10,9 +10,9 @@ import typer
 from pipelines.cli.commands.lake.lake import WaitOption, ingested, started
 from pipelines.cli.frame.asked.options import LAKE
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.configured import ConfigFile, sources_of, with_stores
+from pipelines.cli.frame.call.configured import ConfigFile, require_lake, sources_of, with_stores
 from pipelines.cli.frame.call.run import Run
-from pipelines.cli.frame.errors import ExitCode, Unreadable
+from pipelines.cli.frame.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def check_lake(
     need("pyspark", "deltalake")
     sources = sources_of(run, config_file)
     lake = lake_to_write(sources)
-    _require_lake(lake)
+    require_lake(lake)
     is_lost = False
     with writing(lake.root, "check-lake") if repair else nullcontext():
         found = list(faults(lake))
@@ -92,12 +92,6 @@ def _repaired(run: Run, lake: Lake, sources: Sources, found: Sequence[Fault]) ->
     return bool(losses)
 
 
-def _require_lake(lake: Lake) -> None:
-    """Raise Unreadable, before a folder or a lock is made, where no table was ever written."""
-    if not lake.places[0].is_dir():
-        raise Unreadable(f"no lake here yet: {lake.root}")
-
-
 @command("vacuum", panel=LAKE)
 def vacuum(
     run: Run,
@@ -124,7 +118,7 @@ def vacuum(
 
     need("deltalake")
     lake = lake_to_write(sources_of(run, config_file))
-    _require_lake(lake)
+    require_lake(lake)
     with nullcontext() if dry_run else writing(lake.root, "vacuum", wait_s=wait):
         found = list(leftovers(lake, keep_days=keep_days))
         for left in () if dry_run else found:

@@ -12,7 +12,7 @@ from pipelines.cli.frame.call.beside.kept_offsets import kept_copies
 from pipelines.cli.frame.call.beside.recordings import heard_in
 from pipelines.cli.frame.call.beside.topic_logs import lines_heard
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.configured import ConfigFile, lake_at, sources_of
+from pipelines.cli.frame.call.configured import ConfigFile, lake_at, require_lake, sources_of
 from pipelines.cli.frame.call.opening import NOTHING_SAID, known_store_at
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
@@ -70,7 +70,9 @@ def report(
         from pipelines.report.facts.lake import facts_of_lake
 
         sources = sources_of(run, config_file)
-        facts: Facts | LakeFacts = facts_of_lake(lake_at(run, sources.lake), sources)
+        lake = lake_at(run, sources.lake)
+        require_lake(lake)
+        facts: Facts | LakeFacts = facts_of_lake(lake, sources)
     else:
         facts = _facts(run, store, logs, broker, offsets, message_id or [])
     run.output().write(as_named(render(facts)).encode("utf-8", "replace"))  # a file's name may be no text

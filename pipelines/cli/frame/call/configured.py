@@ -70,6 +70,12 @@ def lake_of(run: Run, config_file: Path | None) -> Lake:
     return lake_at(run, sources_of(run, config_file).lake)
 
 
+def require_lake(lake: Lake) -> None:
+    """Raise Unreadable, before a folder or a lock is made, where no table was ever written."""
+    if not lake.places[0].is_dir():
+        raise Unreadable(f"no lake here yet: {lake.root}; run `rocketlens ingest` first")
+
+
 def lake_at(run: Run, root: Place) -> Lake:
     """A lake to be read: nothing is written among its tables; what else lies in its folder is no part of it."""
     from pipelines.lake.lake import Lake
