@@ -105,10 +105,9 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
             _moves_the_queue(finding, changes) or (_damages_log(changes) and _has_other_finding(base, finding))
         )
         excused |= finding.kind == REST_OF_A_RECORD and _is_rest(base, finding, changes)
-        excused |= _is_of_changed_record(base, finding, changes)
         excused |= finding.kind == BEHIND_A_GAP and _leaves_the_gap(finding, changes)
         excused |= _is_of_deleted_folder(finding, case)
-        if not excused and not touches(finding, changes):
+        if not excused and not touches(finding, changes) and not _is_of_changed_record(base, finding, changes):
             verdict.outside.append(finding)
     return verdict
 
