@@ -33,7 +33,10 @@ NO_USUAL = (
     "queue and a slow client cannot be told"
 )
 BEGAN_BEFORE = "it was behind already when the record begins"
-NO_OWNER_ROWS = "which queue had an owner is not on record: one without an owner looks like one with a slow client"
+NO_OWNER_ROWS = (
+    "which queue had an owner is not on record: one without an owner, or whose owner waits for its lock in no log that "
+    "is here, looks like one with a slow client"
+)
 NO_OWNERS = "no log tells who owned the queues: a gap in ownership and a slow client cannot be told from the rest"
 
 
