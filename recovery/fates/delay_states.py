@@ -15,7 +15,6 @@ from parsers.rocksdb.layout import TIMERS_READ, TIMERS_TAKEN
 from parsers.rocksdb.message_records import read_notes
 from parsers.store.store import Store
 from parsers.timer.check import TIMER_CHECK, read_timercheck
-from parsers.timer.log import read_timerlog
 
 
 class DelayState(StrEnum):
@@ -109,6 +108,8 @@ class Progress:
 
 
 def _unflushed(store: Store, flushed: int, damage: DamageSink) -> npt.NDArray[np.int64]:
+    from parsers.timer.log import read_timerlog
+
     files = [file for file in store.timer if file.kind == "timerlog" and (file.base_offset or 0) + file.size > flushed]
     batches = read_timerlog(files, on_damage="collect", damage=damage)
     places = [batch.column("physical_offset").to_numpy() for batch in batches]
