@@ -100,6 +100,8 @@ def test_no_unit_is_missed_between_a_queues_end_and_bytes_that_stand_behind_it(r
     overwrite(file, at, b"\x08")
     stray = Place(file.relative_to(root).as_posix(), file.stat().st_size - CQ_UNIT.size, CQ_UNIT.size)
     assert [place for found in findings(root) for place in found.places if place.file == stray.file] == [stray]
+    overwrite(file, 0, bytes(at))
+    assert [found.places for found in findings(root) if found.kind == "unit_invalid"] == [(stray,)]
 
 
 @pytest.mark.parametrize("root", [CLEAN], indirect=True)

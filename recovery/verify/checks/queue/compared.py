@@ -117,7 +117,7 @@ class Compared(NamedTuple):
     Attributes:
         own: its units that are neither pre-blank nor hole; `row`: the message each leads to, where `is_own`.
         verdict: the kind of finding for each of `own`, "" where there is none.
-        holes: queue offsets of invalid units; not of zeros behind the last right one that no message is owed to.
+        holes: queue offsets of invalid units; not of zeros behind the last right one.
         absent: messages that no right unit leads to; `served`: a right unit is in the place of theirs.
     """
 
@@ -139,7 +139,7 @@ def compare(messages: QueueMessages, units: QueueUnits, head: QueueHead, files: 
     right_end = max(
         int(own.queue_offset[verdict == ""].max(initial=-1)) + 1, head.settled_to, head.first_expired + head.expired
     )
-    unwritten = units.is_zero & (units.queue_offset >= right_end) & ~np.isin(units.queue_offset, messages.queue_offset)
+    unwritten = units.is_zero & (units.queue_offset >= right_end)
     holes = units.queue_offset[units.is_hole & ~unwritten]
     bad_slots = np.union1d(own.queue_offset[verdict != ""], holes)
     missing = ~np.isin(messages.physical_offset, own.physical_offset[is_own & (verdict == "")])
