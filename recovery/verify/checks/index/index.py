@@ -36,6 +36,7 @@ from recovery.verify.settle.index_entries import (
     entry_places,
     name_of,
     read_entries,
+    read_places,
     record_places,
     strays_of,
 )
@@ -120,7 +121,7 @@ def _file_findings(
     blamed = np.union1d(blamed, strange)
     yield from chain_findings(file, entries, blamed, counts, left.count, chains, context)
     if counts and file.header["index_count"] > left.count + 1:
-        yield _lost_entries(file, entries.physical_offset[~damaged], left.count, context, seen)
+        yield _lost_entries(file, entries.number[damaged], left.count, context, seen)
     breaks = len(blamed) > 0 and len(chains.broken) + len(chains.slots) > 0
     begins, proven = begins_in_log(file, context), is_in_log(file, context)
     untold = untold_fields(damaged, begins=begins, counts=counts, breaks=breaks, proven=proven)
@@ -203,13 +204,17 @@ def _size_finding(file: OpenIndex, entries: Entries, context: IndexContext, seen
     )
 
 
-def _lost_entries(file: OpenIndex, whole: Longs, written: int, context: IndexContext, seen: _Seen) -> Finding:
-    """Entries after the last one written that the header counts, and all slots unless it counts those that are used;
-    `whole`: where the entries that are left lead to."""
+def _lost_entries(file: OpenIndex, damaged: Longs, written: int, context: IndexContext, seen: _Seen) -> Finding:
+    """Entries after the last one written that the header counts, and all slots unless it counts those that are used.
+
+    The messages begin with that of the last entry that is not among the `damaged` ones.
+    """
     counted = file.header["index_count"] - 1
     lacks_slots = context.counts_puts or len(slots_in_use(file)) != file.header["hash_slot_count"]
     slots = (Place(name_of(file), INDEX_HEADER.size, file.slots * INDEX_SLOT.size),) if lacks_slots else ()
-    start = int(whole[-1]) if len(whole) else file.header["begin_physical_offset"]
+    at_the_end = damaged[::-1] == written - np.arange(len(damaged))
+    whole = written - int(np.logical_and.accumulate(at_the_end).sum())
+    start = int(read_places(file, np.array([whole]))[0]) if whole else file.header["begin_physical_offset"]
     end = file.header["end_physical_offset"] + 1
     seen.cut.append((start, end))
     return Finding(
