@@ -1,17 +1,19 @@
 """rocksdbstore against the log: index entries, timers and half messages, and the messages that they lead to.
 
 What a delivered timer or a decided half message leaves no row of is not missed; of the index every message has its
-entries, from the first one that has any on, as far as the database notes. Memory: what is read of its rows.
+entries, from the first one that has any on, as far as the database notes. Memory: 17 bytes a row, and a batch.
 Source: IndexRocksDBStore#buildIndex, IndexRocksDBRecord, TimerRocksDBRecord, TransRocksDBRecord @5.4.0, 5.5.0.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
@@ -20,8 +22,9 @@ from parsers.rocksdb.layout import INDEXED_TO
 from parsers.rocksdb.message_records import INDEX_KINDS, read_message_records, read_notes
 from parsers.store.places import MESSAGE_DATABASE
 from parsers.store.store import Store
+from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import ROLLBACK
-from recovery.scan.intervals import Intervals
+from recovery.scan.intervals import Intervals, Longs
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 COLUMNS = ("physical_offset", "total_size", "topic", "sys_flag", "store_timestamp", "keys", "tags", "unique_id")
@@ -29,6 +32,8 @@ REAL_TOPIC = "REAL_TOPIC"
 """The property of a half message that has its topic. TransactionalMessageBridge#parseHalfMessageInner @5.4.0."""
 NAMED = 5
 """Rows that one finding names."""
+NOTE = "noted"
+"""The kind of a row that is of no message."""
 Row = dict[str, Any]
 Entry = tuple[Any, ...]
 
@@ -41,34 +46,76 @@ def check_message_rows(store: Store, log_start: int, log_end: int, lost: Interva
     if store.message_database is None:
         return Judgement()
     damage: list[Damage] = []
-    batches = read_message_records(store.message_database, on_damage="collect", damage=damage.append)
-    rows: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in (row for batch in batches for row in batch.to_pylist()):
-        if row["kind"] != "noted" and not _is_covered(row["physical_offset"], log_start, lost):
-            rows[row["physical_offset"]].append(row)
-    findings = [_finding("message_row_unreadable", [], [each.reason for each in damage])] if damage else []
-    indexed = [place for place, of_message in rows.items() if any(_is_entry(row) for row in of_message)]
-    first = min(indexed, default=log_end)
+    rows = _Rows.read(store.message_database, log_start, lost, damage)
     noted = read_notes(store.message_database, on_damage="collect", damage=damage.append).get(INDEXED_TO, 0)
-    wrong: list[Row] = []
-    missing: list[Row] = []
-    has_halves = any(row["kind"] == "half" for of_message in rows.values() for row in of_message)
-    for message in _messages(store, has_halves) if rows or first < noted else ():
-        place = message["physical_offset"]
-        of_message = rows.pop(place, [])
-        entries = _entries(message)
-        wrong += [row for row in of_message if not _is_of(row, message, entries)]
-        if first <= place < noted and entries - set(map(_entry, of_message)) and not damage:
-            missing.append(message)
-    wrong += [row for of_message in rows.values() for row in of_message]
-    findings += [_finding("message_row_wrong", wrong, [str(_shown(row)) for row in wrong])] if wrong else []
-    said = [f"message at {each['physical_offset']}: {sorted(map(str, _entries(each)))}" for each in missing]
-    findings += [_finding("message_row_missing", missing, said)] if missing else []
+    first = rows.first_indexed(log_end)
+    right = np.zeros(len(rows.places), np.bool_)
+    missing = _Missing()
+    for message in _messages(store, rows.has_halves) if len(right) or first < noted else ():
+        place, entries = message["physical_offset"], _entries(message)
+        begin, end = np.searchsorted(rows.places, (place, place + 1))
+        marks = rows.marks[begin:end].tolist()
+        allowed = {hash(each) for each in (*entries, *_beside_index(message))}
+        right[begin:end] = [mark in allowed for mark in marks]
+        if first <= place < noted and not damage and not {hash(each) for each in entries} <= set(marks):
+            missing.take(place, entries)
+    wrong = np.flatnonzero(~right)
+    findings = [_finding("message_row_unreadable", [], len(damage), [each.reason for each in damage])] if damage else []
+    if len(wrong):
+        places = rows.places[wrong].tolist()
+        named = zip(places[:NAMED], rows.marks[wrong[:NAMED]].tolist(), strict=True)
+        shown = _shown(store.message_database, set(named))
+        findings.append(_finding("message_row_wrong", [places[0], places[-1]], len(wrong), shown))
+    if missing.count:
+        findings.append(_finding("message_row_missing", missing.places, missing.count, missing.said))
     return Judgement(tuple(findings))
 
 
-def _is_covered(place: int, log_start: int, lost: Intervals) -> bool:
-    return 0 <= place < log_start or bool(lost.hold(np.array([place]))[0])
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows by the message that they lead to: its place, and a mark of all else that a row says of it."""
+
+    places: Longs
+    marks: Longs
+    is_entry: npt.NDArray[np.bool_]
+    has_halves: bool
+
+    @classmethod
+    def read(cls, file: StoreFile, log_start: int, lost: Intervals, damage: list[Damage]) -> _Rows:
+        """Those that `damage` does not take, of messages that are neither expired nor lost."""
+        has_halves = False
+        columns = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))]
+        for batch in read_message_records(file, on_damage="collect", damage=damage.append):
+            rows = [row for row in batch.to_pylist() if row["kind"] != NOTE]
+            places = np.array([row["physical_offset"] for row in rows], np.int64)
+            marks = np.array([hash(_said(row)) for row in rows], np.int64)
+            is_entry = np.array([_is_entry(row) for row in rows], np.bool_)
+            has_halves |= any(row["kind"] == "half" for row in rows)
+            kept = ~((places >= 0) & (places < log_start)) & ~lost.hold(places)
+            columns.append((places[kept], marks[kept], is_entry[kept]))
+        places, marks, is_entry = (np.concatenate(column) for column in zip(*columns, strict=True))
+        order = np.argsort(places, kind="stable")
+        return cls(places[order], marks[order], is_entry[order], has_halves)
+
+    def first_indexed(self, log_end: int) -> int:
+        """The first message that has an index entry; the log's end where none has."""
+        at = np.flatnonzero(self.is_entry)
+        return int(self.places[at[0]]) if len(at) else log_end
+
+
+class _Missing:
+    """Messages without all their index entries."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.places: list[int] = []
+        self.said: list[str] = []
+
+    def take(self, place: int, entries: set[Entry]) -> None:
+        self.count += 1
+        self.places = [*self.places[:1], place]
+        if len(self.said) < NAMED:
+            self.said.append(f"message at {place}: {sorted(map(str, entries))}")
 
 
 def _messages(store: Store, has_halves: bool) -> Iterator[Row]:
@@ -78,7 +125,7 @@ def _messages(store: Store, has_halves: bool) -> Iterator[Row]:
 
 
 def _entries(message: Row) -> set[Entry]:
-    """The index entries that a broker makes of a message."""
+    """What the index entries say that a broker makes of a message."""
     unique, topic = message["unique_id"], message["topic"]
     if not unique or not topic or message["sys_flag"] & SYS_FLAG_TRANSACTION == ROLLBACK:
         return set()
@@ -87,27 +134,36 @@ def _entries(message: Row) -> set[Entry]:
     return {(*each, topic, unique, message["store_timestamp"]) for each in (*keys, *tags, ("unique_key", None))}
 
 
-def _entry(row: Row) -> Entry:
-    return row["kind"], row["key"], row["topic"], row["unique_key"], row["store_time"]
+def _beside_index(message: Row) -> Iterator[Entry]:
+    """What a timer's row, and that of a half message, say of a message."""
+    size, unique = message["total_size"], message["unique_id"]
+    yield "timer", size, unique
+    for each in message.get("properties") or ():
+        if each["name"] == REAL_TOPIC:
+            yield "half", size, unique, each["value"]
+
+
+def _said(row: Row) -> Entry:
+    """What a row says of its message, but for the place."""
+    if _is_entry(row):
+        return row["kind"], row["key"], row["topic"], row["unique_key"], row["store_time"]
+    topic = (row["topic"],) if row["kind"] == "half" else ()
+    return row["kind"], row["msg_size"], row["unique_key"], *topic
 
 
 def _is_entry(row: Row) -> bool:
     return row["kind"] in INDEX_KINDS.values()
 
 
-def _is_of(row: Row, message: Row, entries: set[Entry]) -> bool:
-    if _is_entry(row):
-        return _entry(row) in entries
-    sent_to = {each["value"] for each in message.get("properties") or () if each["name"] == REAL_TOPIC}
-    same = (row["msg_size"], row["unique_key"]) == (message["total_size"], message["unique_id"])
-    return same and (row["kind"] != "half" or row["topic"] in sent_to)
+def _shown(file: StoreFile, wanted: Collection[tuple[int, int]]) -> list[str]:
+    """The rows of these places and marks, in words, in the order of the database."""
+    batches = read_message_records(file, on_damage="collect")
+    rows = (row for batch in batches for row in batch.to_pylist() if row["kind"] != NOTE)
+    found = (row for row in rows if (row["physical_offset"], hash(_said(row))) in wanted)
+    return [str({name: value for name, value in row.items() if value is not None}) for row in islice(found, NAMED)]
 
 
-def _shown(row: Row) -> Row:
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _finding(kind: str, rows: Sequence[Row], said: Sequence[str]) -> Finding:
-    places = sorted({row["physical_offset"] for row in rows})
-    span = Span(physical_offset=places[0], end_physical_offset=places[-1] + 1) if places else Span()
-    return Finding(kind, span, (Place(MESSAGE_DATABASE, 0, 0),), len(said), tuple(said[:NAMED]))
+def _finding(kind: str, places: Sequence[int], count: int, said: Sequence[str]) -> Finding:
+    """`places`: the first and the last message."""
+    span = Span(physical_offset=int(places[0]), end_physical_offset=int(places[-1]) + 1) if len(places) else Span()
+    return Finding(kind, span, (Place(MESSAGE_DATABASE, 0, 0),), count, tuple(said[:NAMED]))
