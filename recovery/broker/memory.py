@@ -140,6 +140,12 @@ class BrokerMemory:
         """The queues whose ends nothing decides; see QueueDatabase."""
         return frozenset() if self.database is None else frozenset(self.database.undecided)
 
+    @property
+    def queues_are_damaged(self) -> bool:
+        """Whether parts of the database of queues cannot be read, so that what the queues have is not known."""
+        folder = self.evidence.database
+        return self.database is not None and folder is not None and bool(folder.unreadable)
+
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues; of a database what it notes."""
         if self.database is not None:

@@ -80,7 +80,7 @@ def losses(played: Restart, lives: Callable[[], TopicLives]) -> Iterator[Loss]:
 
     Nothing of a former life is lost: an operator deleted it. `lives` is asked once such a message may be among them.
     No loss is listed for a DLedger node among others or for a start that is not played to its end, and no missing unit
-    for a queue in a database whose end is open; `unknowns` says so instead.
+    for a queue in a database whose end is open or that is damaged; `unknowns` says so instead.
 
     Memory: eight bytes for each queue unit, each message dispatched again and each entry of a deleted index file.
     """
@@ -228,7 +228,8 @@ def _not_in_queue_or_index(played: Restart, lives: Callable[[], TopicLives]) -> 
     index = _IndexCover.of(played)
     for file in memory.commitlog.files:
         for batch in _batches(file, played):
-            yield from _without_unit(batch, played, queued, dispatched, lives)
+            if not memory.queues_are_damaged:
+                yield from _without_unit(batch, played, queued, dispatched, lives)
             yield from _without_keys(batch, played, index, dispatched, lives)
 
 

@@ -21,7 +21,8 @@ class Outcome:
         lost_messages, lost_units, lost_index: how many messages are lost, are in no queue, in no index file.
         readable_messages: of how many lost messages the record can be read from the files as they are now.
         losses_are_known: False of a DLedger's store, whose other replicas decide, where bytes that a repair moves away
-            may have held messages, of a start that is not played to its end, and where a queue's end is open.
+            may have held messages, of a start that is not played to its end, where a queue's end is open, and where
+            the database of queues is damaged.
         lost_config: how many topics, groups, offsets and delay levels the broker's configuration lacks then.
         renumbered: how many queues go on with a lower number than they had.
         destroyed_config: files of config/ whose content the start takes away.
@@ -90,5 +91,7 @@ def outcome_of(played: Restart, counts: LossCounts, brought_back: int, renumbere
         brought_back=brought_back,
         renumbered=renumbered,
         readable_messages=counts.readable,
-        losses_are_known=not (played.is_left_to_others or played.not_played or memory.undecided_queues),
+        losses_are_known=not (
+            played.is_left_to_others or played.not_played or memory.undecided_queues or memory.queues_are_damaged
+        ),
     )

@@ -87,8 +87,9 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     if folder is None or memory.database is None:
         return
     if folder.unreadable:
-        why = f"parts of it cannot be read: {'; '.join(folder.unreadable[:3])}"
-        yield Unknown("what the queues have, and what a broker does when it meets the damage", why)
+        why = f"parts of it cannot be read: {'; '.join([*dict.fromkeys(folder.unreadable)][:3])}"
+        what = "what the queues have, which messages are in none, and what a broker does when it meets the damage"
+        yield Unknown(what, why)
     if played.loaded and memory.database.undecided:
         why = (
             "they ended behind the log: one thread of the broker puts units into them again while another one cuts them"

@@ -76,6 +76,16 @@ def test_a_database_that_rocksdb_refuses_stops_the_load(copy: Path) -> None:
     assert "the database of queues cannot be opened" in document["load"]["error"]
 
 
+def test_of_a_damaged_database_nothing_is_called_lost_and_nothing_is_advised(copy: Path) -> None:
+    units = copy / "consumequeue" / "000011.sst"
+    data = units.read_bytes()
+    units.write_bytes(data[:300] + bytes(40) + data[340:])
+    document = told(copy, "5.5.1", {"storeType": "defaultRocksDB"})
+    assert (document["load"]["ok"], document["losses_are_known"]) == (True, False)
+    assert (document["lost"], document["advice"]) == ([], [])
+    assert any("cannot be read" in unknown["why"] for unknown in document["unknown"])
+
+
 def test_a_table_that_rocksdb_refuses_stops_the_broker_before_its_store(copy: Path) -> None:
     (copy / "config" / "topics" / "CURRENT").write_bytes(b"MANIFEST-000099\n")
     document = told(copy, "5.5.1")
