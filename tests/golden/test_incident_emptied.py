@@ -94,9 +94,7 @@ def test_delay_offsets_that_were_emptied_are_said_to_deliver_again(tmp_path: Pat
     put(tmp_path / "store", b"{}", "delayOffset.json")
     called = call("delays", tmp_path / "store")
     delivered = sum(row["delivered"] for row in called.rows)
-    assert (
-        f"{delivered} delivered messages are not behind the stored offset of their level, or it has none" in called.err
-    )
+    assert f"{delivered} delivered messages are not behind the stored offset of their level" in called.err
 
 
 def test_offsets_that_cannot_be_read_are_not_called_empty(root: Path) -> None:

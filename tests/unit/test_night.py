@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import rocketlens as rl
 from parsers.store.store import open_store
 from pipelines.notebook.night import furthest_behind, placed
-from pipelines.report.drawn.svg import Lane, Mark, Tick, lanes
+from pipelines.report.drawn.svg import LABELS, Lane, Mark, Tick, lanes
 
 AT = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
@@ -48,6 +49,8 @@ def test_a_finding_is_placed_by_the_record_it_is_about() -> None:
 
 def test_marks_stay_inside_the_axis_and_are_wide_enough_to_be_seen() -> None:
     picture = lanes([Lane("a<b", [Mark(-5, 5, "c1", "x"), Mark(7, 7, "c1", "y")])], [Tick(0, "0"), Tick(10, "10")], {})
-    assert 'x="250.0" y="0.0" width="350.0"' in picture
+    begins, ends = (int(found) for found in re.findall(r'data-(?:left|right)="(\d+)"', picture))
+    assert begins == LABELS
+    assert f'x="{begins}.0" y="0.0" width="{(ends - begins) / 2}"' in picture
     assert 'width="2.5"' in picture
     assert "a&lt;b" in picture
