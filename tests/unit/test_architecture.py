@@ -202,6 +202,19 @@ def test_files_and_functions_stay_readable(path: Path) -> None:
     assert [f.name for f in functions if parameters(f) > (9 if is_compiled(f) else 7)] == []
 
 
+def test_what_a_program_runs_stands_at_its_end() -> None:
+    """Functions below it are not there yet when it runs."""
+    behind = {
+        str(path.relative_to(CHECKOUT)): [type(node).__name__ for node in body[at + 1 :]]
+        for path in SOURCES
+        for body in (ast.parse(path.read_text(encoding="utf-8")).body,)
+        for at, node in enumerate(body)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+    }
+    assert "pipelines/demo.py" in behind
+    assert {path: below for path, below in behind.items() if below} == {}
+
+
 def parameters(function: ast.FunctionDef) -> int:
     """How many a caller gives."""
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
