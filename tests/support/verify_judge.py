@@ -91,13 +91,14 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
             verdict.missed += missed
     hidden = _hides_the_crash(case)
     from_the_crash = _not_reached_from(cases, case["base"]) if hidden else None
+    earned_without = _earned_without(cases, case["base"], hidden) if hidden else ()
     for finding in verification.findings:
         excused = (
             from_the_crash is not None
             and finding.kind in FROM_THE_CRASH
             and (finding.span.physical_offset or 0) >= from_the_crash
         )
-        excused |= hidden and finding in _earned_without_abort(cases, case["base"])
+        excused |= finding in earned_without
         excused |= finding.kind == UNDECIDED and begins_late(base)
         excused |= _is_of(base, finding, within=finding.kind in LEFT_BY_RECOVERY)
         excused |= finding.kind in OF_A_FORMER_LIFE and _is_of_former_life(base, finding) and _damages_log(changes)
@@ -222,14 +223,14 @@ def _earned(base: Path) -> tuple[Finding, ...]:
 
 def _not_reached_from(cases: CaseSet, base: str) -> int | None:
     """The first message that the undamaged base's dispatch had not reached, told once `abort` is taken away."""
-    earned = [found for found in _earned_without_abort(cases, base) if found.kind in FROM_THE_CRASH]
+    earned = [found for found in _earned_without(cases, base, ("abort",)) if found.kind in FROM_THE_CRASH]
     return min((found.span.physical_offset or 0 for found in earned), default=None)
 
 
 @cache
-def _earned_without_abort(cases: CaseSet, base: str) -> tuple[Finding, ...]:
-    """What the undamaged base earns once `abort` is taken away."""
-    with cases.built({"base": base, "edits": [{"op": "delete", "path": "abort"}]}) as root:
+def _earned_without(cases: CaseSet, base: str, hidden: tuple[str, ...]) -> tuple[Finding, ...]:
+    """What the undamaged base earns once `abort`, or all queues, or both are taken away."""
+    with cases.built({"base": base, "edits": [{"op": "delete", "path": path} for path in hidden]}) as root:
         return _verified(root, cases.unpacked / base).findings
 
 
@@ -267,5 +268,7 @@ def _verified(root: Path, base: Path, config: Mapping[str, str] = NOTHING_SAID) 
         return NOTHING_LEFT
 
 
-def _hides_the_crash(case: Case) -> bool:
-    return any(edit["op"] == "delete" and edit["path"] in ("abort", "consumequeue") for edit in case["edits"])
+def _hides_the_crash(case: Case) -> tuple[str, ...]:
+    """Which of the two that show how far a crashed broker came the edits take away."""
+    deleted = {edit["path"] for edit in case["edits"] if edit["op"] == "delete"}
+    return tuple(sorted(deleted & {"abort", "consumequeue"}))
