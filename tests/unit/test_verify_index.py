@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import open_index
+from parsers.store.store_file import classify
 from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_entries import read_places, slots_of
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
@@ -40,6 +41,23 @@ def test_a_killed_broker_may_leave_the_index_with_an_entry_half_put(
     assert {found.kind for found in findings_of(root)} == {"index_header_wrong"}
     (root / "abort").touch()
     assert findings_of(root) == ()
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_slot_of_a_killed_brokers_last_entry_is_missed_once_the_header_counts_the_entry(
+    counted: bool, built: StoreBuilder
+) -> None:
+    root = built.finish()
+    (root / "abort").touch()
+    path = sorted((root / "index").iterdir())[-1]
+    (opened_file,) = open_index([classify(root, path)])
+    header, last = opened_file.header, opened_file.entries
+    entry = INDEX_ENTRY.unpack(opened_file.data, opened_file.entry_at(last))
+    at = INDEX_HEADER.size + INDEX_SLOT.size * (entry["key_hash"] % opened_file.slots)
+    overwrite(path, at, INDEX_SLOT.pack({"newest_entry_no": entry["prev_index_no"]}))
+    overwrite(path, 0, INDEX_HEADER.pack(header | {"index_count": header["index_count"] - (not counted)}))
+    told = [(found.kind, found.places[0]) for found in findings_of(root)]
+    assert told == [("index_chain_wrong", Place(f"index/{path.name}", at, INDEX_SLOT.size))] * counted
 
 
 @pytest.mark.parametrize("end_ms", [bytes.fromhex("0000030000000000"), bytes(LONG)], ids=["later", "earlier"])

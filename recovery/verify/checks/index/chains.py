@@ -68,7 +68,8 @@ def chain_findings(
     own = ~np.isin(chains.newest, wrong) & ~np.isin(held, wrong)
     if counts:  # slots of entries that were lost
         own &= (slots <= count) | (slots >= file.header["index_count"])
-    if not context.clean_exit and len(entries):  # a killed broker had written the last entry and not its slot
+    if not context.clean_exit and len(entries) and file.header["index_count"] <= count:
+        # a killed broker had not written the last entry's slot: IndexFile#putKey counts it afterwards @4.6.1, 5.5.1
         own &= (chains.newest != count) | (slots != entries.prev_index_no[-1])
     for first, end in neighbours(chains.slots[own]):
         slot, stands, newest = (int(column[own][first]) for column in (chains.slots, slots, chains.newest))
