@@ -1,6 +1,7 @@
 """The coverage-guided fuzzer over one reader, for as long as wanted: `python -m tests.fuzz TARGET [libFuzzer options]`.
 
 `python -m tests.fuzz commands [--inputs N] [--seed N]` asks every command about mutated stores and recordings instead.
+`python -m tests.fuzz verify [--damages N] [--seed N]` holds the findings of randomly damaged stores against the damage.
 
 The fuzzer needs atheris (`pip install 'rocketlens[fuzz]'`). Kernels run as plain Python, so that their branches count.
 What it keeps goes to the first folder among the options, or nowhere.
@@ -50,4 +51,8 @@ if __name__ == "__main__":
         from tests.fuzz.commands.run import main as fuzz_commands
 
         sys.exit(fuzz_commands(sys.argv[2:]))
+    if sys.argv[1] == "verify":
+        from tests.fuzz.verify_damages import main as judge_damages
+
+        sys.exit(judge_damages(sys.argv[2:]))
     main(sys.argv[1], sys.argv[2:])

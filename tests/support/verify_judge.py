@@ -70,25 +70,30 @@ def judge_case(cases: CaseSet, name: str, config: Mapping[str, str] = NOTHING_SA
     """`config`: settings that `verify` is given."""
     case = cases.case(name)
     with cases.built(case) as root:
-        base = cases.unpacked / case["base"]
-        verification = _verified(root, base, config)
-        left = files_of(root)
-        changes = list(changes_between(base, left))
-        verdict = Verdict(name, case["damageClass"], [found.kind for found in verification.findings])
-        found = [place for finding in verification.findings for place in finding.places]
-        for change in changes:
-            explained = _explained(change, verification)
-            unreported = [part for part in uncovered(change, found) if _differs(part, base, left)]
-            unexplained = [rest for part in unreported for rest in _unanswered(part, explained, left)]
-            missed = [
-                part
-                for part in unexplained
-                if not (_is_not_compared(part, verification) or left_no_trace(part, base, root, left))
-            ]
-            verdict.found += not unreported
-            verdict.explained += bool(unreported) and not unexplained
-            verdict.traceless += bool(unexplained) and not missed
-            verdict.missed += missed
+        return judge(cases, case, root, config)
+
+
+def judge(cases: CaseSet, case: Case, root: Path, config: Mapping[str, str] = NOTHING_SAID) -> Verdict:
+    """The store at `root`, which edits have made of the case's base."""
+    base = cases.base(case["base"])
+    verification = _verified(root, base, config)
+    left = files_of(root)
+    changes = list(changes_between(base, left))
+    verdict = Verdict(case["id"], case["damageClass"], [found.kind for found in verification.findings])
+    found = [place for finding in verification.findings for place in finding.places]
+    for change in changes:
+        explained = _explained(change, verification)
+        unreported = [part for part in uncovered(change, found) if _differs(part, base, left)]
+        unexplained = [rest for part in unreported for rest in _unanswered(part, explained, left)]
+        missed = [
+            part
+            for part in unexplained
+            if not (_is_not_compared(part, verification) or left_no_trace(part, base, root, left))
+        ]
+        verdict.found += not unreported
+        verdict.explained += bool(unreported) and not unexplained
+        verdict.traceless += bool(unexplained) and not missed
+        verdict.missed += missed
     hidden = _hides_the_crash(case)
     from_the_crash = _not_reached_from(cases, case["base"]) if hidden else None
     earned_without = _earned_without(cases, case["base"], hidden) if hidden else ()
