@@ -49,6 +49,9 @@ class Queue(Protocol):
     def ends(self, commitlog_min: int) -> tuple[int, int]:
         """The first message that still exists, and the next one to come."""
 
+    def unit(self, queue_offset: int) -> dict[str, int] | None:
+        """The fields of the unit of a message number, `tags_code` among them; None where there is no such message."""
+
     def pointer(self, queue_offset: int) -> Pointer | None:
         """The record of a message number, None where there is no such message."""
 
@@ -77,7 +80,7 @@ class FileQueue:
         found = self.summary(commitlog_min)
         return found.min_queue_offset, found.max_queue_offset
 
-    def pointer(self, queue_offset: int) -> Pointer | None:
+    def unit(self, queue_offset: int) -> dict[str, int] | None:
         for file in self.files:
             place = queue_offset - (file.base_offset or 0) // CQ_UNIT.size
             if 0 <= place < file.size // CQ_UNIT.size:
@@ -85,8 +88,11 @@ class FileQueue:
                     unit = CQ_UNIT.unpack(read_at(file.path, place * CQ_UNIT.size, CQ_UNIT.size))
                 except (StoreFormatError, OSError, ValueError):
                     return None
-                return Pointer(unit["physical_offset"], unit["msg_size"]) if unit["msg_size"] > 0 else None
+                return unit if unit["msg_size"] > 0 else None
         return None
+
+    def pointer(self, queue_offset: int) -> Pointer | None:
+        return _pointer(self.unit(queue_offset))
 
     def last_pointer(self) -> Pointer | None:
         for file in reversed(self.files):
@@ -127,6 +133,9 @@ class BatchQueue:
         found = self.summary(commitlog_min)
         return found.min_queue_offset, found.max_queue_offset
 
+    def unit(self, queue_offset: int) -> dict[str, int] | None:
+        return None
+
     def pointer(self, queue_offset: int) -> Pointer | None:
         return None
 
@@ -154,13 +163,11 @@ class DatabaseQueue:
         return queue_ends(self.table, self.key, commitlog_min)
 
     def unit(self, queue_offset: int) -> dict[str, int] | None:
-        """The unit of a message number within the queue's end, None without one."""
         queue = self.table.limits[self.key]
         return self.table.unit_or_none(queue, queue_offset) if queue_offset <= queue.last_queue_offset else None
 
     def pointer(self, queue_offset: int) -> Pointer | None:
-        unit = self.unit(queue_offset)
-        return None if unit is None else Pointer(unit["physical_offset"], unit["msg_size"])
+        return _pointer(self.unit(queue_offset))
 
     def last_pointer(self) -> Pointer | None:
         return self.pointer(self.table.limits[self.key].last_queue_offset)
@@ -169,3 +176,7 @@ class DatabaseQueue:
         for found in islice(self.table.units(self.table.limits[self.key]), 1):
             fields = (found[name][:most].tolist() for name in SampledUnit._fields)
             yield from map(SampledUnit, *fields)
+
+
+def _pointer(unit: dict[str, int] | None) -> Pointer | None:
+    return None if unit is None else Pointer(unit["physical_offset"], unit["msg_size"])

@@ -176,6 +176,12 @@ def _general(pairs: Sequence[Pair]) -> Iterator[str]:
                     f"The record at byte {record.begin} differs between {pair.left.name} and {pair.right.name}, and no "
                     "check tells which copy is right."
                 )
+            elif record.decided_by == "dispatch":
+                yield (
+                    f"At byte {record.begin} the log of {_joined(record.wrong)} was altered after its broker had "
+                    "dispatched the message: its queues and index hold what the other copy says. Do not build them "
+                    "anew from this log."
+                )
             elif record.decided_by == "majority":
                 yield (
                     f"At byte {record.begin} {_joined(record.wrong)} is alone with what it holds. Replicas that copied "

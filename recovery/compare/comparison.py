@@ -19,6 +19,7 @@ from recovery.compare.epochs import Cut, cut_of
 from recovery.compare.logs.history import TWO_RECORDS, History, Relation, Side, history_of
 from recovery.compare.logs.log_pair import LogBytes, Meets
 from recovery.compare.logs.record_difference import RecordDifference, difference_at
+from recovery.compare.own_dispatch import decided_by_dispatch
 from recovery.compare.replica import Mode, Replica, mode_of
 from recovery.compare.side_by_side import Difference, Tables, differences, tables_of
 from recovery.scan.log_runs import LogGap, log_runs
@@ -122,7 +123,9 @@ def compare(
         for left, right in combinations(replicas, 2)
     }
     members = {replica.name: _member(replica, tables[replica.name], histories) for replica in replicas}
-    pairs = tuple(_pair(members[left], members[right], history, logs) for (left, right), history in histories.items())
+    pairs = tuple(
+        _pair(members[left], members[right], history, logs, replicas) for (left, right), history in histories.items()
+    )
     mode = mode_of(replicas)
     election = elect(mode, {name: _standing(mode, member) for name, member in members.items()}, group_size)
     rows = tuple(row for pair in pairs for row in _costs(pair))
@@ -149,15 +152,18 @@ def _member(replica: Replica, tables: Tables, histories: Mapping[tuple[str, str]
     )
 
 
-def _pair(left: Member, right: Member, history: History, logs: Mapping[str, LogBytes]) -> Pair:
+def _pair(
+    left: Member, right: Member, history: History, logs: Mapping[str, LogBytes], replicas: Sequence[Replica]
+) -> Pair:
     files = left.replica.store.commitlog
-    altered, untold = _altered(history, logs, files)
+    found, untold = _altered(history, logs, files)
+    altered = decided_by_dispatch([(record, _header_at(record.begin, files)) for record in found], logs, replicas)
     return Pair(
         left,
         right,
         history,
         _first(left.name, right.name, history, altered, logs, files),
-        tuple(altered),
+        altered,
         untold,
         tuple(differences(left.tables, right.tables)),
         tuple(_cuts(left, right, logs)),
@@ -207,9 +213,13 @@ def _first(
 
 
 def _difference(at: int, logs: Mapping[str, LogBytes], files: Sequence[StoreFile]) -> RecordDifference | None:
-    """The records at a byte of the log; before a broker was switched to DLedger its messages had no headers."""
+    return difference_at(at, logs, _header_at(at, files))
+
+
+def _header_at(at: int, files: Sequence[StoreFile]) -> int:
+    """Bytes before a record that begins there; before a broker was switched to DLedger its messages had no headers."""
     before = [header_size(file) for file in files if (file.base_offset or 0) <= at]
-    return difference_at(at, logs, before[-1] if before else 0)
+    return before[-1] if before else 0
 
 
 def _cuts(left: Member, right: Member, logs: Mapping[str, LogBytes]) -> Iterator[Cut]:

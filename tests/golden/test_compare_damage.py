@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parsers.commitlog.record.message import decode_message
+from parsers.commitlog.record.properties import last_value
+from parsers.consumequeue.layout import CQ_UNIT
+from parsers.explain.commitlog import message_lines
 from parsers.store.store import open_store
+from parsers.values.java import string_hash_code
 from recovery.compare.comparison import Comparison
 from recovery.compare.logs.history import Relation
 from recovery.compare.logs.log_pair import LogBytes
@@ -49,6 +54,69 @@ def test_a_bit_that_no_check_covers_is_told_and_stays_open(pair: tuple[str, Path
     assert not comparison.advice.decided
     assert comparison.pairs[0].history.relation is Relation.LEVEL
     assert comparison.pairs[0].history.common_prefix_end == at
+
+
+def place_of(name: str, field: str) -> tuple[int, int]:
+    """A record with this field in its own queue, and the byte of its first value that a flip keeps a letter or id."""
+    path = log_files(group(name)["slave"])[0]
+    for at, size in records(name)[40:]:
+        lines = list(message_lines(memoryview(path.read_bytes()[at : at + size]), 0, 0))
+        topic = next(line.value for line in lines if line.field == "topic")
+        found = next((line for line in lines if line.field == field), None)
+        if found is not None and topic.startswith("Ha"):
+            return at, at + (found.end - 1 if field == "queue_id" else found.file_pos + len(field.split()[-1]) + 1)
+    raise AssertionError(f"no record has {field}")
+
+
+def copy_with_index(name: str, to: Path) -> Path:
+    copy = copy_of(group(name)["slave"], to)
+    shutil.copytree(group(name)["slave"] / "index", copy / "index")
+    return copy
+
+
+@pytest.mark.parametrize("field", ["queue_id", "property TAGS", "property KEYS"])
+@pytest.mark.parametrize("name", LEVEL)
+def test_what_a_store_dispatched_decides_which_copy_was_altered(name: str, field: str, tmp_path: Path) -> None:
+    copy = copy_with_index(name, tmp_path / "copy")
+    at, byte = place_of(name, field)
+    flip(copy, byte)
+    comparison = compared({"A": group(name)["master"], "B": copy})
+    (told,) = comparison.pairs[0].altered
+    assert [each.field for each in told.fields] == [field]
+    assert (told.begin, told.wrong, told.decided_by) == (at, ("B",), "dispatch")
+    assert comparison.advice.keep == ("A",)
+    assert any("was altered after" in warning for warning in comparison.advice.warnings)
+    shutil.rmtree(copy / ("index" if field == "property KEYS" else "consumequeue"))
+    assert compared({"A": group(name)["master"], "B": copy}).pairs[0].altered[0].decided_by is None
+
+
+@pytest.mark.parametrize("name", LEVEL)
+def test_a_field_beside_them_that_nothing_was_made_of_leaves_it_open(name: str, tmp_path: Path) -> None:
+    copy = copy_with_index(name, tmp_path / "copy")
+    at, byte = place_of(name, "property TAGS")
+    flip(copy, byte)
+    flip(copy, at + FLAG_AT)
+    (told,) = compared({"A": group(name)["master"], "B": copy}).pairs[0].altered
+    assert {each.field for each in told.fields} == {"property TAGS", "flag"}
+    assert (told.wrong, told.decided_by) == ((), None)
+
+
+@pytest.mark.parametrize("name", LEVEL)
+def test_a_queue_that_was_made_of_the_altered_copy_proves_nothing(name: str, tmp_path: Path) -> None:
+    """Each store's unit has the tags of its own log: one side's bytes were altered before they were dispatched."""
+    copy = copy_with_index(name, tmp_path / "copy")
+    at, byte = place_of(name, "property TAGS")
+    flip(copy, byte)
+    store = open_store(copy)
+    message = decode_message(memoryview(log_files(copy)[0].read_bytes()), at)
+    unit_at = message.queue_offset * CQ_UNIT.size
+    files = store.queues[message.topic, message.queue_id]
+    file = next(file for file in files if 0 <= unit_at - (file.base_offset or 0) < file.size)
+    code = string_hash_code(last_value(message.properties(), "TAGS") or "")
+    tags_at = unit_at - (file.base_offset or 0) + CQ_UNIT.offsets["tags_code"]
+    overwrite(file.path, tags_at, code.to_bytes(8, "big", signed=True))
+    (told,) = compared({"A": group(name)["master"], "B": copy}).pairs[0].altered
+    assert (told.wrong, told.decided_by) == ((), None)
 
 
 def test_a_third_replica_decides_which_copy_was_altered(pair: tuple[str, Path, Path]) -> None:

@@ -1,7 +1,7 @@
 """One place of the log in several replicas: the record each has there, the fields that differ, and which copy is wrong.
 
 A copy is proven wrong by a check that it fails while another passes it (no record, a CRC), or by most of the replicas
-holding another one. Otherwise it stays open which is right.
+holding another one; else `recovery.compare.own_dispatch` asks queues and index. Otherwise it stays open which is right.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from parsers.explain.line import Line
 from recovery.compare.logs.log_pair import LogBytes
 
 State = Literal["record", "crc_wrong", "no_record", "unwritten", "no_file"]
-DecidedBy = Literal["check", "majority"]
+DecidedBy = Literal["check", "majority", "dispatch"]
 MOST_RECORD_BYTES = 1 << 26
 MOST_FIELDS = 32
 HEX_SHOWN = 32
