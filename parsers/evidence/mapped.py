@@ -7,6 +7,7 @@ ask before every batch (`require_whole`); what is lost within the milliseconds o
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import mmap
 import os
@@ -30,6 +31,10 @@ WRITTEN_ANEW = (".json", ".bak")
 """Ends of the names of files that a running broker cuts to nothing and writes anew: they are read, not mapped, unless
 they are longer than anything of them is decoded (MAX_BYTES).
 Source: MixAll#string2File, #string2FileNotSafe @4.9.7, 5.3.3."""
+
+
+MAP_FIXED = 0x10
+"""Of sys/mman.h, which Python's mmap does not name: exactly there, over what is mapped there."""
 
 
 def open_evidence(path: Path) -> FileIO:
@@ -92,6 +97,49 @@ def map_file(path: Path) -> memoryview:
     except (OSError, ValueError) as refused:  # ValueError: a NUL in the name
         why = refused.strerror if isinstance(refused, OSError) and refused.strerror else str(refused)
         raise UnreadableFile(f"cannot be read: {why}", path=path) from refused
+
+
+def map_extended(path: Path, size: int) -> memoryview:
+    """A file as who maps `size` bytes of it has it once it is that long: zeros behind its end, nothing copied.
+
+    Raises UnreadableFile.
+    """
+    whole = map_file(path)
+    if not 0 < len(whole) < size:
+        return whole
+    extended = _Extended(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        extended.begin_with(path, len(whole))
+    except OSError as refused:
+        raise UnreadableFile(f"cannot be read: {refused.strerror}", path=path) from refused
+    return memoryview(extended).toreadonly()
+
+
+class _Extended(mmap.mmap):
+    """Zeros, over whose beginning a file is mapped."""
+
+    _path: Path
+    _length: int
+
+    def begin_with(self, path: Path, length: int) -> None:
+        """Map the file there; it goes with the rest. The system fills its last page with zeros. Raises OSError."""
+        self._path, self._length = path, length
+        call = ctypes.CDLL(None, use_errno=True).mmap
+        call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        call.restype = ctypes.c_void_p
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self))
+        with open_evidence(path) as file:
+            put = call(address, length, mmap.PROT_READ, mmap.MAP_PRIVATE | MAP_FIXED, file.fileno(), 0)
+        if put != address:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    def size(self) -> int:
+        """All of it, unless the file became shorter since; one that was deleted stays as it is mapped."""
+        try:
+            left = self._path.stat().st_size
+        except OSError:
+            return len(self)
+        return len(self) if left >= self._length else left
 
 
 def require_whole(data: memoryview | Bytes) -> None:

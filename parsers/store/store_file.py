@@ -23,6 +23,7 @@ class StoreFile:
     consumequeue, timerlog), the creation time for index files, None for others. `why` says why it is not understood.
     `folder` names the folder of a log's file where a setting says where the log lies. `next_path` is the next file of
     the whole log, in whatever folder it lies; None for its last file, and for a file that was listed alone.
+    `is_extended`: zeros follow its bytes up to `size`, as if it had been made that long.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class StoreFile:
     why: str | None = None
     folder: str | None = None
     next_path: Path | None = None
+    is_extended: bool = False
 
     @property
     def name(self) -> str:

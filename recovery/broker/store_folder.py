@@ -13,7 +13,7 @@ from typing import Self
 
 from parsers.checkpoints.epochs import EPOCH_FILE, EpochsRead, load_epochs
 from parsers.damage.errors import StoreFormatError, UnsupportedVersion
-from parsers.evidence.mapped import map_file, read_at
+from parsers.evidence.mapped import map_extended, read_at
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.message_records import read_notes
 from parsers.rocksdb.queue_table import QueueLimits, QueueTable, Units
@@ -47,9 +47,11 @@ class Entry:
             return None
 
     def bytes(self) -> memoryview:
-        """The file, mapped. Empty when it cannot be opened any more."""
+        """The file, mapped, with zeros up to `size` where a repair's listing has it longer than it is.
+
+        Empty when it cannot be opened any more."""
         try:
-            return map_file(self.path)
+            return map_extended(self.path, self.size)
         except (OSError, StoreFormatError):
             return memoryview(b"")
 

@@ -142,7 +142,9 @@ def runs_of(
 ) -> Iterator[LogRun]:
     """The messages of a log file as every reader finds them: damage is passed over, and what an earlier life left."""
     if entry is not None:
-        listed = StoreFile(entry.path, "dledger" if is_dledgers else "commitlog", entry.size, 0, base_offset)
+        listed = StoreFile(
+            entry.path, "dledger" if is_dledgers else "commitlog", entry.size, 0, base_offset, is_extended=True
+        )
         yield from runs_between(listed, 0, listed.size, gaps)
 
 

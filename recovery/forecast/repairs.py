@@ -125,7 +125,8 @@ def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
     yield Repair(
         "extend the files that were cut short with zeros to their full size (truncate -s)",
         ", ".join(f"{_below(store, entry)} has {entry.size} bytes" for entry in short),
-        "what was cut off stays lost; the log or queue ends in the file unless a later file goes on",
+        "what was cut off stays lost; the log or queue ends in the file unless a later file goes on; a message that "
+        "was cut in its properties is served without their end",
         files=tuple(_below(store, entry) for entry in short),
         store=dataclasses.replace(store, commitlog=_grow(store.commitlog, log_size), queues=cut),
     )

@@ -64,6 +64,17 @@ def test_moving_a_log_file_away_costs_its_messages(root: Path) -> None:
     assert not moved.then.losses_are_known  # the record that was cut in two
 
 
+def test_a_message_that_is_whole_once_its_file_is_extended_is_promised(root: Path) -> None:
+    """The cut is in its properties: a broker that finds zeros in their place serves it."""
+    last, end = log(root)[-1], places(root)[-3]
+    os.truncate(last.path, end - (last.base_offset or 0) - 5)
+    (advice,) = [each for each in told(root).advice if each.repair.do.startswith("extend")]
+    assert advice.then is not None
+    assert advice.then.log_end == end
+    os.truncate(last.path, last.size)
+    assert told(root).outcome == advice.then
+
+
 def test_a_checkpoint_is_not_to_be_removed_where_the_log_would_end_in_an_older_file(root: Path) -> None:
     late = (1 << 42).to_bytes(8, "big")
     with (root / "checkpoint").open("r+b") as file:

@@ -23,7 +23,7 @@ from parsers.commitlog.compiled.resync import (
 from parsers.commitlog.compiled.shape import AT_MAGIC, is_blank, own_offset, shape_of
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
-from parsers.evidence.mapped import map_file, open_evidence, read_at, release_pages, require_whole
+from parsers.evidence.mapped import map_extended, map_file, open_evidence, read_at, release_pages, require_whole
 from parsers.evidence.supplied import supply_of
 from parsers.kernels.blocks import Bytes
 from parsers.kernels.written import written_bytes
@@ -176,7 +176,7 @@ def open_log(file: StoreFile) -> LogFile:
     file that was not listed with its log, the next one is the one in its folder whose name goes on where it ends. Files
     of a compacted queue end each by itself.
     """
-    view = map_file(file.path)
+    view = map_extended(file.path, file.size) if file.is_extended else map_file(file.path)
     base_offset = file.base_offset if file.base_offset is not None else _base_from_records(file, view)
     following = file.next_path or file.path.with_name(f"{base_offset + len(view):0{NAME_DIGITS}d}")
     is_followed = file.kind != "compaction_log" and _begins_with_record(following)
