@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 PIECE = 1 << 20
@@ -29,13 +29,20 @@ def copy_tree(
 def copy_file(source: str | Path, target: str | Path) -> None:
     """Copy one file with its times; only what is not a hole is read and written."""
     with Path(source).open("rb") as read, Path(target).open("wb") as written:
-        size = os.fstat(read.fileno()).st_size
-        written.truncate(size)
-        end = 0
-        while end < size and (start := _next_data(read.fileno(), end)) is not None:
-            end = os.lseek(read.fileno(), start, os.SEEK_HOLE)
-            _copy_bytes(read.fileno(), written.fileno(), start, end)
+        written.truncate(os.fstat(read.fileno()).st_size)
+        for at, piece in pieces(read.fileno()):
+            os.pwrite(written.fileno(), piece, at)
     shutil.copystat(source, target)
+
+
+def pieces(file: int) -> Iterator[tuple[int, bytes]]:
+    """What an open file has outside its holes, by position, at most PIECE bytes at a time."""
+    size, end = os.fstat(file).st_size, 0
+    while end < size and (start := _next_data(file, end)) is not None:
+        end = os.lseek(file, start, os.SEEK_HOLE)
+        while start < end and (piece := os.pread(file, min(PIECE, end - start), start)):
+            yield start, piece
+            start += len(piece)
 
 
 def _next_data(file: int, position: int) -> int | None:
@@ -45,7 +52,3 @@ def _next_data(file: int, position: int) -> int | None:
     except OSError:
         return None
 
-
-def _copy_bytes(source: int, target: int, start: int, end: int) -> None:
-    while start < end and (piece := os.pread(source, min(PIECE, end - start), start)):
-        start += os.pwrite(target, piece, start)
