@@ -234,12 +234,12 @@ def record_lines(
 
     A stretch of structures of zeros is one line, called `empty`; bytes that are no whole structure are named torn.
     """
-    data = np.frombuffer(buf, np.uint8)[:end]
+    data, unwritten = np.frombuffer(buf, np.uint8)[:end], bytes(layout.size)
     whole_end = begin + (end - begin) // layout.size * layout.size
     pos = begin + max(0, at - begin) // layout.size * layout.size
     while pos < whole_end:
-        zeros_end = begin + (written_from(data, pos, whole_end) - begin) // layout.size * layout.size
-        if zeros_end > pos:
+        if buf[pos : pos + layout.size] == unwritten:
+            zeros_end = begin + (written_from(data, pos, whole_end) - begin) // layout.size * layout.size
             count = (zeros_end - pos) // layout.size
             yield from bytes_line(buf, pos, zeros_end, f"{empty} at {pos}", "zeros", f"{count} × {layout.size} bytes")
             pos = zeros_end

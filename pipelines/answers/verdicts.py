@@ -135,8 +135,9 @@ def verdicts_of(lake: Lake, sources: Sources) -> list[BrokerVerdict]:
     forecast was also verified.
     """
     compared = lake.version("consistency_findings") is not None
-    worst, behind, disk = (_by_broker(lake, sql) for sql in (WORST, BEHIND, DISK))
-    forecasts = forecasts_of(lake)
+    with lake.asked_often():
+        worst, behind, disk = (_by_broker(lake, sql) for sql in (WORST, BEHIND, DISK))
+        forecasts = forecasts_of(lake)
     return [
         _verdict(
             broker,

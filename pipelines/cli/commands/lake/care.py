@@ -57,7 +57,7 @@ def check_lake(
     lake = lake_to_write(sources)
     require_lake(lake)
     is_lost = False
-    with writing(lake.root, "check-lake") if repair else nullcontext():
+    with writing(lake.root, "check-lake") if repair else nullcontext(), lake.asked_often():
         found = list(faults(lake))
         if repair and found:
             is_lost = _repaired(run, lake, sources, found)
