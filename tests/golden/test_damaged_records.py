@@ -146,7 +146,7 @@ def test_every_file_twice(session: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("session", ORDERLY, ids=lambda path: path.name)
-def test_entries_out_of_order(session: Path, damage: Callable[[Lines], Lines]) -> None:
+def test_entries_out_of_order(session: Path, damage: Callable[[Lines], list[bytes]]) -> None:
     whole = log_files(session)
     for name in [*whole, ""]:
         history, verdict = judged(session, facts_of_files(each(whole, damage, only=name)))

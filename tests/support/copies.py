@@ -51,4 +51,3 @@ def _next_data(file: int, position: int) -> int | None:
         return os.lseek(file, position, os.SEEK_DATA)
     except OSError:
         return None
-

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ from rebalance.readers.wire.facts import facts_from_wire
 from tests.support.rebalance_sessions import scenario
 from tests.support.session_logs import log_paths
 
-Lines = list[bytes]
+Lines = tuple[bytes, ...]
 Files = Mapping[str, Lines]
 """`c1/rocketmq_client.log.gz` or `wire.jsonl.gz` -> its lines."""
 _EVENTS = ("start_client", "start_broker", "SIGTERM", "SIGKILL", "SIGSTOP", "SIGCONT", "exited")
@@ -25,25 +26,30 @@ _WIRE_TIME = re.compile(rb'"ts":(\d+)')
 _LOG_TIME = re.compile(rb"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
+@cache
 def wire_files(session: Path) -> Files:
-    return {path.name: gzip.decompress(path.read_bytes()).splitlines(True) for path in sorted(session.glob("wire*"))}
+    return {path.name: _lines(path) for path in sorted(session.glob("wire*"))}
 
 
+@cache
 def log_files(session: Path) -> Files:
-    return {
-        f"{path.parent.name}/{path.name}": gzip.decompress(path.read_bytes()).splitlines(True)
-        for path in log_paths(session)
-    }
+    return {f"{path.parent.name}/{path.name}": _lines(path) for path in log_paths(session)}
+
+
+def _lines(path: Path) -> Lines:
+    return tuple(gzip.decompress(path.read_bytes()).splitlines(True))
 
 
 def facts_of_files(files: Files) -> list[Fact]:
-    facts: list[Fact] = []
-    for name, lines in files.items():
-        if name.startswith("wire"):
-            facts += facts_from_wire(_records(lines), broker=_broker(name), file=name)
-        else:
-            facts += facts_from_log(lines, source=name.split("/")[0], file=name)
-    return facts
+    return [fact for name, lines in files.items() for fact in _facts_of_file(name, lines)]
+
+
+@lru_cache(maxsize=64)
+def _facts_of_file(name: str, lines: Lines) -> tuple[Fact, ...]:
+    """A damage leaves most files as they are: of these the facts are read once."""
+    if name.startswith("wire"):
+        return tuple(facts_from_wire(_records(lines), broker=_broker(name), file=name))
+    return tuple(facts_from_log(lines, source=name.split("/")[0], file=name))
 
 
 def _broker(name: str) -> str:
@@ -59,9 +65,9 @@ def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
             yield {}
 
 
-def each(files: Files, damage: Callable[[Lines], Lines], only: str = "") -> Files:
+def each(files: Files, damage: Callable[[Lines], Iterable[bytes]], only: str = "") -> Files:
     """All files, those whose name begins with `only` damaged."""
-    return {name: damage(lines) if name.startswith(only) else lines for name, lines in files.items()}
+    return {name: tuple(damage(lines)) if name.startswith(only) else lines for name, lines in files.items()}
 
 
 def upto(tenths: int) -> Callable[[Lines], Lines]:
@@ -78,10 +84,10 @@ def lacking(begin: int, end: int) -> Callable[[Lines], Lines]:
     return lambda lines: lines[: len(lines) * begin // 10] + lines[len(lines) * end // 10 :]
 
 
-def hole(begin_ms: int, end_ms: int) -> Callable[[Lines], Lines]:
+def hole(begin_ms: int, end_ms: int) -> Callable[[Lines], list[bytes]]:
     """A capture without what came in [begin_ms, end_ms), epoch ms: its recorder was down."""
 
-    def cut(lines: Lines) -> Lines:
+    def cut(lines: Lines) -> list[bytes]:
         stamps = (_WIRE_TIME.search(line) for line in lines)
         return [
             line
@@ -105,10 +111,10 @@ def _makes_queues(event: Mapping[str, Any]) -> bool:
     return event["ev"] == "tool" and str(event["cmd"]).startswith("topic ")
 
 
-def moved(places: int) -> Callable[[Lines], Lines]:
+def moved(places: int) -> Callable[[Lines], list[bytes]]:
     """So many entries, taken out anywhere and put anywhere else; the lines of an entry stay together."""
 
-    def shuffled(lines: Lines) -> Lines:
+    def shuffled(lines: Lines) -> list[bytes]:
         random, entries = Random(3), _entries(lines)
         for _ in range(places):
             entry = entries.pop(random.randrange(len(entries)))
@@ -118,10 +124,10 @@ def moved(places: int) -> Callable[[Lines], Lines]:
     return shuffled
 
 
-def in_blocks(size: int) -> Callable[[Lines], Lines]:
+def in_blocks(size: int) -> Callable[[Lines], list[bytes]]:
     """Blocks of so many entries in any order."""
 
-    def shuffled(lines: Lines) -> Lines:
+    def shuffled(lines: Lines) -> list[bytes]:
         entries = _entries(lines)
         blocks = [entries[at : at + size] for at in range(0, len(entries), size)]
         Random(3).shuffle(blocks)
@@ -130,8 +136,8 @@ def in_blocks(size: int) -> Callable[[Lines], Lines]:
     return shuffled
 
 
-def _entries(lines: Lines) -> list[Lines]:
-    entries: list[Lines] = []
+def _entries(lines: Lines) -> list[list[bytes]]:
+    entries: list[list[bytes]] = []
     for line in lines:
         if entries and _LOG_TIME.match(line) is None:
             entries[-1].append(line)
@@ -140,10 +146,10 @@ def _entries(lines: Lines) -> list[Lines]:
     return entries
 
 
-def set_clock(shift_ms: int, tenths: int = 0) -> Callable[[Lines], Lines]:
+def set_clock(shift_ms: int, tenths: int = 0) -> Callable[[Lines], list[bytes]]:
     """The clock set by so much from a tenth of the file on."""
 
-    def shifted(lines: Lines) -> Lines:
+    def shifted(lines: Lines) -> list[bytes]:
         at = len(lines) * tenths // 10
         return [*lines[:at], *(_moved(line, shift_ms) for line in lines[at:])]
 

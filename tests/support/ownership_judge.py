@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,19 +70,20 @@ def judge(session: Path, replay: Replay, at: Iterable[int], within: tuple[int, i
         for group, queue in queues:
             answer = said.get((group, queue), NOBODY if inside else None)
             if answer is not None:
-                _weigh(verdict, answer, _truth(runs, (group, queue), at_ms), f"{at_ms} {group} {queue}", inside=inside)
+                _weigh(
+                    verdict, answer, _truth(session, (group, queue), at_ms), f"{at_ms} {group} {queue}", inside=inside
+                )
     return verdict
 
 
 def judge_named(session: Path, replay: Replay, at: Iterable[int]) -> Verdict:
     """As `judge`, of a damaged record: the queues it names, and inside only where each group's record speaks."""
-    runs = truth_runs(session)
     index_of = {group.history.group: group.index for group in replay.groups}
     verdict = Verdict()
     for at_ms in at:
         for answer in replay.ownership_at(at_ms):
             queue = MessageQueue(answer.topic, answer.broker, answer.queue_id)
-            truth = _truth(runs, (answer.group, queue), at_ms)
+            truth = _truth(session, (answer.group, queue), at_ms)
             inside = index_of[answer.group].speaks_for(at_ms)
             _weigh(verdict, answer, truth, f"{at_ms} {answer.group} {queue}", inside=inside)
     return verdict
@@ -99,9 +101,10 @@ def _weigh(verdict: Verdict, answer: QueueOwners, truth: Owners, what: str, *, i
         verdict.wrong.append(f"{what}: {answer} but the tables say {truth}")
 
 
-def _truth(runs: Iterable[TruthRun], asked: GroupQueue, at_ms: int) -> Owners:
+@lru_cache(maxsize=1 << 16)
+def _truth(session: Path, asked: GroupQueue, at_ms: int) -> Owners:
     surely, maybe = set(), set()
-    for run in runs:
+    for run in truth_runs(session):
         if run.group != asked[0]:
             continue
         samples = [asked[1] in table for table in _tables_around(run, at_ms)]

@@ -55,14 +55,14 @@ def whole_log(root: Path, end: int) -> tuple[Bytes, npt.NDArray[np.bool_]]:
     return data, there
 
 
-def flip(root: Path, at: int, bit: int = 0) -> None:
-    """Change one bit of the log at a physical offset."""
+def flip(root: Path, at: int, *bits: int) -> None:
+    """Change one bit of each byte of the log from a physical offset on, the lowest of one byte where none is said."""
     path = next(path for path in reversed(log_files(root)) if int(path.name) <= at)
     with path.open("r+b") as file:
         file.seek(at - int(path.name))
-        (byte,) = file.read(1)
-        file.seek(-1, 1)
-        file.write(bytes([byte ^ 1 << bit]))
+        stored = file.read(max(1, len(bits)))
+        file.seek(-len(stored), 1)
+        file.write(bytes(byte ^ 1 << bit for byte, bit in zip(stored, bits or (0,), strict=False)))
 
 
 def records_of(name: str, member: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
