@@ -28,7 +28,7 @@ from recovery.lives.topic_lives import lives_beside
 from recovery.rules.store_paths import taking_turns
 from recovery.scan.intervals import Intervals, Longs
 from recovery.scan.log_runs import LogGap
-from recovery.verify.checks.checkpoint import check_checkpoint
+from recovery.verify.checks.checkpoint import LostEnds, check_checkpoint
 from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
@@ -59,7 +59,6 @@ from recovery.verify.settle.outline import Files, Outline
 from recovery.verify.timer_columns import dates_timercheck, judge_timer
 
 HEAD_LOST = ("log_begins_late", "log_head_missing")
-LOST_ENDS = (*HEAD_LOST, "log_tail_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +271,7 @@ class _Verify:
             self._store.checkpoint,
             self._log,
             clean_exit=not self._store.abort_present,
-            log_is_cut=self._log_is_cut(ends) or bool(len(doubtful_times.starts)),
+            lost=self._lost_ends(ends, bool(len(doubtful_times.starts))),
             reached=self._reached(ends),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
@@ -296,11 +295,14 @@ class _Verify:
             dates_check=dates_timercheck(self._store, self._known),
         )
 
-    def _log_is_cut(self, ends: Judgement) -> bool:
-        """The log lost its first or last messages, which the checkpoint may rightly speak of."""
-        cut = any(finding.kind in LOST_ENDS for finding in ends.findings)
-        short = any(size < self._shape.file_size for size in self._shape.sizes)
-        return cut or short or any(map(self._is_at_an_end, self._log.gaps))
+    def _lost_ends(self, ends: Judgement, times_are_doubtful: bool) -> LostEnds:
+        """Which messages of the log are lost that the checkpoint may rightly speak of."""
+        kinds = {finding.kind for finding in ends.findings}
+        behind = [gap.physical_offset >= self._log.end for gap in self._log.gaps if self._is_at_an_end(gap)]
+        either = times_are_doubtful or any(size < self._shape.file_size for size in self._shape.sizes)
+        head = either or not kinds.isdisjoint(HEAD_LOST) or False in behind
+        tail = either or "log_tail_missing" in kinds or True in behind
+        return LostEnds(head, tail) if self._log.records else LostEnds(head or tail, head or tail)
 
     def _is_at_an_end(self, gap: LogGap) -> bool:
         """No record is left where the log starts, or damage stands after the last one."""
@@ -326,8 +328,7 @@ class _Verify:
     def _config_files(self, queue_ends: QueueEnds | None) -> Judgement:
         """The files of config/, with the queues' folders as witnesses; where none is left, with the log."""
         ends = {} if queue_ends is None else queue_ends.ends
-        with_files = {key: ends.get(key, (0, 0)) for key, files in self._store.queues.items() if files}
-        queues = with_files or ends
+        queues = {key: ends.get(key, (0, 0)) for key, files in self._store.queues.items() if files} or ends
         try:
             config = config_start(
                 config_entries(self._store.root),
@@ -344,7 +345,5 @@ class _Verify:
         """Places in the log that rules gave by physical offset alone get their file."""
         if all(place.file for place in finding.places):
             return finding
-        named = [
-            self._shape.place(place.file_pos, place.length) if not place.file else place for place in finding.places
-        ]
-        return replace(finding, places=tuple(named))
+        places = (place if place.file else self._shape.place(place.file_pos, place.length) for place in finding.places)
+        return replace(finding, places=tuple(places))

@@ -38,6 +38,8 @@ KNOWN_TO_THE_UNIT = {"queue_id", "queue_offset"}
 
 UNFORCED_MS = 15_000
 """A log is forced to disk every 10 s at least; what was dispatched since may be lost to the log."""
+DAMAGED_END_MS = 3_600_000
+"""So much later than the last message that can be read a damaged one behind it is taken to have been."""
 CHECKPOINT_INTERVAL_MS = 65_000
 """The checkpoint is written every 60 s at least."""
 TIMES_SET, INDEX_TIME = 3, 2
@@ -165,6 +167,14 @@ def _has_no_unit(message: Message, base: Path, root: Path) -> bool:
     return True
 
 
+def _times_by_offset(root: Path, base: Path) -> dict[int, int]:
+    """The store time (epoch ms) of each message that can be read."""
+    store, _ = opened(root, config=log_setting(base))
+    columns = ["physical_offset", "store_timestamp"]
+    batches = [batch.to_pydict() for batch in read_commitlog(store, columns=columns, on_damage="collect")]
+    return {at: round(time.timestamp() * 1000) for batch in batches for at, time in zip(*batch.values(), strict=True)}
+
+
 def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
     """Only the checkpoint's offsets changed, and those into this log do not lie beyond it; the master's may."""
     ends = [int(Path(name).name) + len(data) for name, data in left.items() if is_numbered_log_file(name)]
@@ -177,12 +187,13 @@ def _offsets_not_beyond_the_log(change: Change, left: Files) -> bool:
 def _times_of_the_log(change: Change, base: Path, root: Path) -> bool:
     """Only times of the checkpoint changed, to some between those of the first message and the last that there was."""
     fields = range(change.start // 8, -(-change.end // 8))
+    times, before = _times_by_offset(root, base), _times_by_offset(base, base)
+    stored = times.values()
     is_cut = any(not path.stat().st_size for path in log_files(root))  # an empty file may have had later messages
     lost_ms = UNFORCED_MS if is_cut or ((root / "abort").exists() and 0 not in fields) else 0
+    if max(before) not in times:  # nothing tells how much later than the rest the damaged end was
+        lost_ms = DAMAGED_END_MS
     expired_ms = CHECKPOINT_INTERVAL_MS if begins_late(root) else 0
-    store, _ = opened(root, config=log_setting(base))
-    batches = read_commitlog(store, columns=["store_timestamp"], on_damage="collect")
-    stored = [time // 1000 for batch in batches for time in batch["store_timestamp"].cast(pa.int64()).to_pylist()]
     row = list(CHECKPOINT.unpack((root / "checkpoint").read_bytes()).values())
     return fields.stop <= TIMES_SET and all(
         (at == INDEX_TIME and row[at] == 0)  # until an index file is full

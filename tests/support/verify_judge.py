@@ -179,9 +179,9 @@ def _is_rest(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
 
 def _is_of_changed_record(base: Path, finding: Finding, changes: Sequence[Change]) -> bool:
     """The finding is about one message alone, and an edit changed its record."""
-    span = finding.span.physical_offset, finding.span.end_physical_offset
+    begin, end = finding.span.physical_offset, finding.span.end_physical_offset or 0
     records = [record_around(change, base) for change in changes if change.what == "bytes" and is_of_log(change.file)]
-    return span in [(each.physical_offset, each.physical_offset + each.total_size) for each in records if each]
+    return any(each.physical_offset == begin and end <= begin + each.total_size for each in records if each)
 
 
 def _leaves_the_gap(finding: Finding, changes: Sequence[Change]) -> bool:

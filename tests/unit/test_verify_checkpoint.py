@@ -9,7 +9,7 @@ import pytest
 
 from parsers.checkpoints.checkpoint import CHECKPOINT, FILE_SIZE
 from parsers.store.store_file import StoreFile, classify
-from recovery.verify.checks.checkpoint import FLUSH_INTERVAL_MS, check_checkpoint
+from recovery.verify.checks.checkpoint import FLUSH_INTERVAL_MS, LostEnds, check_checkpoint
 from recovery.verify.findings.finding import Judgement
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns
 
@@ -42,13 +42,17 @@ def written(folder: Path, physic: int, logics: int, index: int, logics_offset: i
     return classify(folder, path)
 
 
-def judged(file: StoreFile, lasted_ms: int, *, clean_exit: bool, cut: bool = False, start: int = 0) -> Judgement:
+WHOLE = LostEnds(head=False, tail=False)
+BEHEADED, CUT = LostEnds(head=True, tail=False), LostEnds(head=False, tail=True)
+
+
+def judged(file: StoreFile, lasted_ms: int, *, clean_exit: bool, lost: LostEnds = WHOLE, start: int = 0) -> Judgement:
     return check_checkpoint(
         file,
         log(lasted_ms, start),
         clean_exit=clean_exit,
-        log_is_cut=cut,
-        reached=50_000 + FILE if cut else 0,
+        lost=lost,
+        reached=50_000 + FILE if lost.tail else 0,
         file_size=FILE,
         sets_queue_time=True,
     )
@@ -126,7 +130,21 @@ def test_an_index_time_that_no_broker_set_is_found_where_the_log_was_cleaned_too
 
 def test_an_offset_beyond_what_a_cut_log_may_have_had_is_found(tmp_path: Path) -> None:
     reached = 50_000 + FILE
-    lost = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, reached + FILE), 3_000, clean_exit=True, cut=True)
+    lost = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, reached + FILE), 3_000, clean_exit=True, lost=CUT)
     assert lost.findings == ()
-    never = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, 1 << 41), 3_000, clean_exit=True, cut=True)
+    never = judged(written(tmp_path, FIRST_MS, FIRST_MS, 0, 1 << 41), 3_000, clean_exit=True, lost=CUT)
     assert [finding.kind for finding in never.findings] == ["checkpoint_later_than_data"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "early", "late"),
+    [(BEHEADED, [], ["checkpoint_later_than_data"]), (CUT, ["checkpoint_earlier_than_data"], [])],
+)
+def test_only_what_is_lost_can_have_had_a_time_of_the_checkpoint(
+    lost: LostEnds, early: list[str], late: list[str], tmp_path: Path
+) -> None:
+    minute = 60_000
+    before = judged(written(tmp_path, FIRST_MS - minute, FIRST_MS, 0), 3_000, clean_exit=True, lost=lost)
+    assert [finding.kind for finding in before.findings] == early
+    after = judged(written(tmp_path, FIRST_MS + minute, FIRST_MS, 0), 3_000, clean_exit=True, lost=lost)
+    assert [finding.kind for finding in after.findings] == late

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import NamedTuple
 
 from parsers.checkpoints.checkpoint import CHECKPOINT, FILE_SIZE, Checkpoint, decode_checkpoint
 from parsers.damage.errors import StoreFormatError
@@ -27,19 +28,25 @@ FIRST_BROKERS_MS = 1_325_376_000_000
 """2012-01-01: no message of RocketMQ is older. A bound of ours."""
 
 
+class LostEnds(NamedTuple):
+    """Whether the log lost its first or its last messages, or their store times: times near its own are then theirs."""
+
+    head: bool
+    tail: bool
+
+
 def check_checkpoint(
     file: StoreFile | None,
     log: LogColumns,
     *,
     clean_exit: bool,
-    log_is_cut: bool,
+    lost: LostEnds,
     reached: int,
     file_size: int,
     sets_queue_time: bool,
 ) -> Judgement:
     """Missing, unreadable, later than the data, or earlier than all of it.
 
-    `log_is_cut`: the log lost its first or last messages, or their store times; times near its own are then theirs.
     `reached`: the end of the log as far as queues and index know more of it; `file_size`: of its files, in bytes.
     `sets_queue_time`: False for a broker with its queues in a database, which never sets their time
     (RocksDBConsumeQueueStore @5.3.3, 5.4.0).
@@ -58,11 +65,10 @@ def check_checkpoint(
     except StoreFormatError:
         return Judgement(tuple(findings))
     findings += _rest(bytes(content[CHECKPOINT.size : FILE_SIZE]))
-    slack_ms = LOST_MESSAGES_MS if log_is_cut else 0
     set_times = tuple(name for name in TIMES if sets_queue_time or name != QUEUE_TIME)
-    early = _earlier(checkpoint, log, slack_ms, set_times)
-    unforced = 0 if clean_exit and not log_is_cut else file_size
-    late = _later(checkpoint, log, slack_ms, unforced, max(reached, log.end))
+    early = _earlier(checkpoint, log, LOST_MESSAGES_MS if lost.head else 0, set_times)
+    unforced = 0 if clean_exit and not lost.tail else file_size
+    late = _later(checkpoint, log, LOST_MESSAGES_MS if lost.tail else 0, unforced, max(reached, log.end))
     return Judgement((*findings, *late, *early.findings), early.explained)
 
 
