@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recovery.broker.store_folder import QueueKey
+from recovery.config.files import DELAYS
 from recovery.rules.versions import PROVEN
 from recovery.start.restart import Restart
 
@@ -60,6 +61,12 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
         why = "config/ holds no file of a broker: a copy of the store may have left them out"
         yield Unknown("what the broker around the store does, and which topics, groups and offsets it has", why)
     for load in config.loads:
+        if load.file is DELAYS and load.rows and memory.version.saves_delay_offsets_before_loading:
+            why = (
+                f"{memory.version} writes {DELAYS.name} without offsets where load() takes more than 10 s, and then "
+                "takes that file: keep a copy of it before the start; 5.1.2 and later do not do so"
+            )
+            yield Unknown("whether all delayed messages in the log are delivered again", why)
         if load.used is load.backup:
             why = f"the broker takes {load.backup.name}, which holds what the file held before it"
             yield Unknown(f"what the last write of config/{load.file.name} changed", why)

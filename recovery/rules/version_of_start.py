@@ -38,6 +38,11 @@ class StartRules(FileRules):
         "topicQueueMapping.json, consumerOrderInfo.json, timermetrics and messageRequestMode.json exist, and "
         "BrokerController loads delayOffset.json (before: the store does). BrokerController#initialize @5.0.0.",
     )
+    saves_delay_offsets_before_loading = Rule(
+        lambda version: (5, 0, 0) <= version < (5, 1, 2),
+        "delayOffset.json is saved every flushDelayOffsetInterval from 10 s after the broker was made, also while the "
+        "store still loads and no delay offset has been read. ScheduleMessageService constructor @5.0.0 to 5.1.1.",
+    )
     parses_config_with_fastjson2 = since(
         "5.4.0", "RemotingSerializable decodes with fastjson 2, which takes no `[]` for a map. @5.4.0."
     )

@@ -125,6 +125,13 @@ def test_what_is_not_played_of_a_version_is_not_known() -> None:
     assert "4.4.0 has no DLedger" in str(of(told.rows, "not_known"))
 
 
+@pytest.mark.parametrize(("to", "named"), [("4.9.8", False), ("5.0.0", True), ("5.1.1", True), ("5.1.2", False)])
+def test_a_version_that_may_save_no_delay_offsets_before_it_has_read_them_is_named(to: str, *, named: bool) -> None:
+    """A delayed message that was delivered is delivered again by a broker that finds no offset of its level."""
+    rows = upgraded(incident("4.9.7-delay-overdue").root, "--version", "4.9.7", "--to", to)
+    assert ("whether all delayed messages in the log are delivered again" in of(rows, "not_known")) is named
+
+
 def test_rules_that_differ_come_with_their_source() -> None:
     rows = of(upgraded(store_root("4.7.1-clean"), "--version", "4.9.8", "--to", "5.3.3", "--rules"), "rule")
     assert rows["redispatches after clean exit"]["after"] == "yes"
