@@ -16,6 +16,7 @@ _TITLES = {
     "go": "Go client",
     "cpp": "C++ client",
     "grpc": "Java client for gRPC: rocketmq-client.log",
+    "stats": "Broker: stats.log",
 }
 _INTRODUCTION = """# Log texts
 
@@ -36,10 +37,12 @@ names group and queue together, so only since then a log gives facts of queues. 
 taken from the first pull that expired (`cpp_pull_expired` prints an epoch time), or from a broker's record of the same
 client.
 
-Of the Java client for gRPC (rocketmq-client-java, its releases 5.0.0 to 5.2.1) texts were read by specification too.
-Its consumers pop through a proxy, and share queues: its lines are rows of `log_events`, and no facts of who owns what.
-What a POP group acknowledged, and what comes again, the broker's store tells (`pop`). Texts of gRPC clients in other
-languages, and of the proxy, are not recognised.
+Of the Java client for gRPC (rocketmq-client-java, its releases 5.0.0 to 5.2.1) a log of 5.0.7 was recorded; other
+releases were read by specification. Its consumers pop through a proxy, and share queues: its lines are rows of
+`log_events`, and no facts of who owns what. What a POP group acknowledged, and what comes again, the broker's store
+tells (`pop`). Texts of gRPC clients in other languages, and of the proxy, are not recognised.
+
+What a broker counts (stats.log) is read where the file itself is named: of a folder, that log is passed over.
 """
 
 

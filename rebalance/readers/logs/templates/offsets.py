@@ -10,6 +10,12 @@ from __future__ import annotations
 from rebalance.readers.logs.templates.template import Template
 
 _MOVED = "PULL_OFFSET_MOVED:"
+_REVIVED = "reviveQueueId={queue_id}"
+_ROUND = ",old offset is {stored}, new offset is {queue_offset}, ckDelay={seconds}"
+_CHANGED = (
+    ", topic {topic}, queueId {queue_id},reviveId {revive_queue_id}, cid {group}, startOffset {queue_offset}, "
+    "rt {timestamp}, result {text}"
+)
 _RESET = "[reset-offset] "
 
 
@@ -171,5 +177,17 @@ OFFSET_TEMPLATES = (
     ),
     _broker("revive_skipped", "WARN", "≥5.1.1", "skip revive topic because timerWheelEnable is false"),
     _broker("pop_buffer_scanned", "INFO", "≥5.0.0", "[PopBuffer]scan, {text}"),
+    _broker(
+        "pop_revived",
+        "INFO",
+        "≥5.0.0",
+        "reviveQueueId={queue_id},retry msg{text}, msg queueId {origin_queue_id}, offset {queue_offset}, "
+        "reviveDelay={seconds}, result is {more}",
+    ),
+    _broker("pop_revive_round", "INFO", "5.0.0–5.1.4", _REVIVED + ",revive finish" + _ROUND),
+    _broker("pop_revive_round", "INFO", "≥5.2.0", _REVIVED + ", revive finish" + _ROUND),
+    _broker("pop_revive_step", "INFO", "≥5.0.0", _REVIVED + ",{text}"),
+    _broker("pop_invisible_changed", "INFO", "5.0.0–5.3.1", "change Invisible , appendCheckPoint" + _CHANGED),
+    _broker("pop_invisible_changed", "INFO", "≥5.3.2", "change Invisible, appendCheckPoint" + _CHANGED),
     _broker("reset_of_nothing", "WARN", "≥5.1.0", "Reset offset aborted: no queues to reset"),
 )

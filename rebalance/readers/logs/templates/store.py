@@ -12,6 +12,8 @@ from rebalance.readers.logs.templates.template import Template
 
 _DELETED = "delete file[REF:{count}] {file} {result}, W:{wrote} M:{flushed}, {took}"
 _COMPARED = "maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files"
+_DELAYS = "schedule CQ offset invalid. offset={requested}, "
+_OF_DELAYS = ", queueId={queue_id}"
 _IN_LOCK = " in lock cost time(ms)={took}, bodyLength={body_size} AppendMessageResult={text}"
 
 
@@ -80,6 +82,22 @@ STORE_TEMPLATES = (
         "ERROR",
         "≥4.5.0",
         "[BUG]dispatch message to consume queue error, COMMITLOG OFFSET: {physical_offset}",
+    ),
+    _store(
+        "place_without_file",
+        "WARN",
+        "all",
+        "Offset not matched. Request offset: {requested}, firstOffset: {place}, lastOffset: {stored}, "
+        "mappedFileSize: {file_size}, mappedFiles count: {count}",
+    ),
+    _store("delay_offset_wrong", "ERROR", "≥4.9.2", _DELAYS + "cqMinOffset={place}, cqMaxOffset={stored}" + _OF_DELAYS),
+    _store("delay_offset_wrong", "ERROR", "all", _DELAYS + "cqMinOffset={place}" + _OF_DELAYS),
+    _store("delay_offset_wrong", "ERROR", "≥4.9.3", _DELAYS + "cqMaxOffset={stored}" + _OF_DELAYS),
+    _store(
+        "delay_offset_corrected",
+        "ERROR",
+        "≥4.9.2",
+        "correct delay offset [ delayLevel {level} ] from {requested} to {queue_offset}",
     ),
     _store("log_ends", "WARN", "all", "found a illegal magic code 0x0"),
     _store("illegal_magic_code", "WARN", "all", "found a illegal magic code 0x{code}"),
@@ -214,6 +232,14 @@ STORE_MEANINGS = {
     "queue_dropped": "the queue went with its topic: somebody deleted it, or cleanUnusedTopic ran and topics.json did "
     "not name it, as after it was lost; the messages are in the log until that expires (`dump commitlog`)",
     "queue_expired": "cleanExpiredConsumeQueue, or its round, dropped a queue whose messages had all expired",
+    "place_without_file": "a thread asked for a byte of the log, or of a queue (20 a unit), that no file holds. Of a "
+    "flush, at lastOffset, that is as it should be: the next file is not made yet. Of ScheduleMessage threads a delay "
+    "offset leads nowhere: `delays` and `verify` tell of which level",
+    "delay_offset_wrong": "the delay offset of the level (queueId + 1) names a message that its queue does not have: "
+    "below the minimum, messages expired before they were delivered; beyond the maximum, the queue or the log lost its "
+    "end; `delays` counts what was passed over, `verify` tells what to do",
+    "delay_offset_corrected": "a start moved the level to the nearer end of its queue and delivers what comes after; "
+    "delayOffset.json has the old number until it is saved",
     "log_ends": "recovery came to zeros and took them for the end of the log: as it should be, unless zeros lie before "
     "messages; `verify` names what comes after",
     "illegal_magic_code": "recovery, or a slave, came to bytes that begin no record and are not unwritten: a start "

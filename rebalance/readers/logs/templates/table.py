@@ -9,6 +9,7 @@ from rebalance.readers.logs.templates.cpp import CPP_TEMPLATES
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.grpc import GRPC_TEMPLATES
 from rebalance.readers.logs.templates.offsets import OFFSET_TEMPLATES
+from rebalance.readers.logs.templates.stats import STATS_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_TEMPLATES
 from rebalance.readers.logs.templates.template import START_SIZE, Template
 
@@ -21,6 +22,7 @@ TEMPLATES: tuple[Template, ...] = (
     *GO_TEMPLATES,
     *CPP_TEMPLATES,
     *GRPC_TEMPLATES,
+    *STATS_TEMPLATES,
 )
 UNREADABLE = Template("unreadable", "any", "any", "all", "{template}", "UnreadRecord")
 """Not a text of RocketMQ: an entry that starts like `template` and is cut or damaged."""
