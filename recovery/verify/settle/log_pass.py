@@ -34,8 +34,6 @@ from recovery.verify.settle.settle_kernel import (
 )
 
 FEW_QUEUES = 1 << 10
-RECORDS_AT_ONCE = 1 << 13
-"""Few enough to stay in a cache while they are compared."""
 
 
 class Outlines:
@@ -55,7 +53,7 @@ class Outlines:
             one_pass = _Pass(self._rules, self._files)
         one_pass.begin()
         for part in parts:
-            for run in runs_between(part.file, part.start, part.end, one_pass.note_gap, most=RECORDS_AT_ONCE, crc=True):
+            for run in runs_between(part.file, part.start, part.end, one_pass.note_gap, crc=True):
                 one_pass.take(run)
         found = one_pass.end()
         self._free.append(one_pass)
