@@ -26,6 +26,7 @@ from pipelines.ingest.made_from import MadeFrom, store_inputs
 from pipelines.ingest.reading import Amount, Progress, Reading
 from pipelines.ingest.still import StillStores, changed_since
 from pipelines.ingest.watermarks import take_watermark, watermarks_of
+from pipelines.lake.configuration.addressed_stores import at_hand
 from pipelines.lake.configuration.broker_stores import said_of, store_of
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.delta.commit import version_to_add_to
@@ -34,6 +35,7 @@ from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.objects.place import BytesRefused
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def ingest(
 ) -> IngestReport:
     """Bring the lake up to date with the stores of the configuration (those named, or all) that are there.
 
-    A broker whose files end a worker, or whose server refuses bytes to one, does not hold up the others.
+    A broker whose files end a worker, or whose server refuses bytes, does not hold up the others.
 
     Args:
         progress: called before each table with how far the broker's files are read.
@@ -94,21 +96,22 @@ def ingest(
     try:
         for broker in wanted:
             try:
-                ingest_store(
-                    spark,
-                    lake,
-                    broker.cut_at(marks.get(broker.name)),
-                    report,
-                    bodies=sources.bodies,
-                    progress=progress,
-                    holds=LakeHolds(known[broker.name], made),
-                )
+                with at_hand(broker.view):
+                    ingest_store(
+                        spark,
+                        lake,
+                        broker.cut_at(marks.get(broker.name)),
+                        report,
+                        bodies=sources.bodies,
+                        progress=progress,
+                        holds=LakeHolds(known[broker.name], made),
+                    )
                 report.files[broker.name] = known[broker.name]
             except NoSpark:
                 raise
-            except (NotAStore, WorkFailed) as refused:
+            except (NotAStore, WorkFailed, BytesRefused) as refused:
                 report.refused.append((broker.name, str(refused)))
-                report.failed |= {broker.name} if isinstance(refused, WorkFailed) else set()
+                report.failed |= set() if isinstance(refused, NotAStore) else {broker.name}
     finally:
         made.save()
     for table in (*FILE_TABLES, QUEUES, *SNAPSHOT_TABLES):

@@ -65,6 +65,11 @@ class Pages(mmap.mmap):
         return ctypes.addressof(ctypes.c_char.from_buffer(self))
 
 
+def let_go(address: int, size: int) -> None:
+    """Let pages of this process, some Pages of which `address` is the first, be missing again."""
+    ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(_whole(size)), mmap.MADV_DONTNEED)
+
+
 def serve(faults: int, address: int, size: int) -> None:
     """Let touches of another process's Pages at an address come as faults. Raises OSError."""
     fcntl.ioctl(faults, IOCTL_REGISTER, struct.pack("=QQQQ", address, _whole(size), MODE_MISSING, 0))

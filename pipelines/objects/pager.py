@@ -36,7 +36,7 @@ AT_ONCE = 8
 ENDING_TRIES, ENDING_S = 20, 0.05
 """How often, and after how many seconds, it is tried to remove what a reader left that is ending."""
 ENDED = signal.SIGUSR1
-"""Tells the reader that the server refused: from now on pages are zeros."""
+"""Tells the reader that the server refused: until it asks for the news (`view.NEWS`), such pages are zeros."""
 
 Refused = tuple[str, str | None]
 """What a server, or the system, refused with, and where."""
@@ -128,6 +128,7 @@ class Mapped:
     Attributes:
         there: for each block whether it was put there. The reader may have let go of it since.
         begin, end: the blocks that were fetched last.
+        zeros: addresses and sizes of what was refused, of which the reader has not been told.
     """
 
     served: Served
@@ -137,9 +138,14 @@ class Mapped:
     there: bytearray = field(init=False)
     begin: int = -2
     end: int = -2
+    zeros: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.there = bytearray(-(-self.size // BLOCK))
+
+    def taken_zeros(self) -> list[tuple[int, int]]:
+        zeros, self.zeros = self.zeros, []
+        return zeros
 
     def wanted(self, at: int) -> tuple[int, int]:
         """What to fetch where the byte at `at` is touched: more, the longer one block is touched after another in
@@ -195,8 +201,11 @@ class Pager:
                 time.sleep(ENDING_S)
 
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        refused, zeros = self._refused, list[tuple[int, int]]()
         try:
             match question:
+                case {"news": _}:
+                    zeros, self._refused = [span for each in self._mapped for span in each.taken_zeros()], None
                 case {"view": address, "settings": settings, "scratch": scratch, "shared": shared}:
                     storage = Storage(tuple((name, value) for name, value in settings), scheme_of(address) or "")
                     view = StoreView(ObjectPlace.of(address, storage), Path(scratch), is_shared=shared)
@@ -210,9 +219,9 @@ class Pager:
                     self._mapped.sort(key=lambda each: each.address)
                 case {"of": scratch, "fill": name}:
                     self._views[scratch].fill(name)
-        except OSError as refused:
-            return {"refused": _told(refused)}
-        return {"refused": self._refused}
+        except OSError as error:
+            refused = _told(error)
+        return {"refused": refused, "zeros": zeros}
 
     def _serve_fault(self, faults: int) -> None:
         with suppress(BlockingIOError):
@@ -229,8 +238,10 @@ class Pager:
                 for at, content in file.served.fetched(file.name, begin, end):
                     put(faults, file.address + at, content)
             except OSError as refused:
-                self._refused = self._refused or _told(refused)
-                os.kill(os.getppid(), ENDED)
+                if self._refused is None:
+                    self._refused = _told(refused)
+                    os.kill(os.getppid(), ENDED)
+                file.zeros.append((file.address + begin, end - begin))
                 put(faults, file.address + begin, bytes(end - begin))
 
 

@@ -20,9 +20,13 @@ from types import FrameType
 from typing import Final
 
 from parsers.evidence.supplied import supplied, supply_of
-from pipelines.objects.faults import Pages, open_faults
+from pipelines.objects.faults import Pages, let_go, open_faults
 from pipelines.objects.listing import LISTING, StoreView, hash_of, held
-from pipelines.objects.place import ObjectPlace, StoreRefused
+from pipelines.objects.place import BytesRefused, ObjectPlace
+
+NEWS: Mapping[str, object] = {"news": True}
+"""Asks the pager what was refused since this was asked last. The zeros that stand for it are let go of: they are asked
+for again when they are touched again."""
 
 
 class _Ended(BaseException):
@@ -41,6 +45,7 @@ class _Pager:
         self.by_pages = self._send_faults()
         self._lines = self._there.makefile("rwb", buffering=0)
         self._one_at_a_time = threading.Lock()
+        self._main_asks = self._ends_main = False
 
     def _send_faults(self) -> bool:
         """Hand the page faults of this process to the pager; False where the system has none.
@@ -58,14 +63,31 @@ class _Pager:
         return self._process.poll() is not None
 
     def ask(self, question: Mapping[str, object]) -> None:
-        """Raises StoreRefused where the server has refused anything by now."""
+        """Raises BytesRefused where the server has refused anything since that was last asked (NEWS)."""
         with self._one_at_a_time, suppress(ConnectionError):
-            self._lines.write(json.dumps(question).encode() + b"\n")
-            if line := self._lines.readline():
-                if refused := json.loads(line)["refused"]:
-                    raise StoreRefused(errno.EIO, *refused)
+            self._main_asks = threading.current_thread() is threading.main_thread()
+            try:
+                self._lines.write(json.dumps(question).encode() + b"\n")
+                line = self._lines.readline()
+            finally:
+                self._main_asks = False
+            self._ends_main &= question != NEWS
+            if self._ends_main:
+                raise _Ended
+            if line:
+                answer = json.loads(line)
+                for address, size in answer["zeros"]:
+                    let_go(address, size)
+                if refused := answer["refused"]:
+                    raise BytesRefused(errno.EIO, *refused)
                 return
-        raise StoreRefused(errno.EIO, "the process that fetches it has ended")
+        raise BytesRefused(errno.EIO, "the process that fetches it has ended")
+
+    def end_main(self) -> None:
+        """Raise _Ended in the main thread, which calls this: once it has its answer, where it waits for one."""
+        self._ends_main = True
+        if not self._main_asks:
+            raise _Ended
 
     def end(self) -> None:
         with suppress(OSError):
@@ -86,10 +108,10 @@ class _Process:
         self._one_at_a_time = threading.Lock()
 
     def running(self) -> _Pager:
-        """The pager. Raises StoreRefused where nobody would be told that it has ended."""
+        """The pager. Raises BytesRefused where nobody would be told that it has ended."""
         with self._one_at_a_time:
             if not self.attended:
-                raise StoreRefused(errno.EIO, "bytes of a store at an address are read by the main thread's work only")
+                raise BytesRefused(errno.EIO, "bytes of a store at an address are read by the main thread's work only")
             if self.pager is None:
                 self.pager = _Pager()
             return self.pager
@@ -148,7 +170,7 @@ class Fetched:
     def end(self) -> None:
         """What is touched from now on is zeros."""
         if self._is_known and _HERE.pager is not None and not _HERE.pager.has_ended():
-            with suppress(StoreRefused):  # that was told, or will be
+            with suppress(BytesRefused):  # that was told, or will be
                 _HERE.pager.ask({"end": self._of})
 
     def _pager(self) -> _Pager:
@@ -205,15 +227,20 @@ def viewed(address: ObjectPlace, *, is_shared: bool = False) -> Iterator[StoreVi
 
 @contextmanager
 def at_hand(view: StoreView | None) -> Iterator[None]:
-    """In a worker, let the bytes of a shared view come while the block lasts. It stays open for the next block.
+    """Let the bytes of a shared view come while the block lasts, in a worker or where the process has it open.
 
-    Where the process has the view open, and for a store in a folder (None), there is nothing to do.
+    A worker keeps it open for the next block. For a store in a folder (None) there is nothing to do.
 
-    Raises OSError: the server refuses, here or at the end of the block; or it cannot be laid out.
+    Raises OSError: the server refuses, here or at the end of the block; or it cannot be laid out. What is touched after
+    the block is asked for anew.
     """
     kept = _HERE.kept
-    if view is None or (supply_of(view.folder) is not None and (kept is None or kept.view != view)):
+    if view is None:
         yield
+        return
+    if supply_of(view.folder) is not None and (kept is None or kept.view != view):
+        with _attending():
+            yield
         return
     if kept is None or kept.view != view:
         if kept is not None:
@@ -231,14 +258,15 @@ def at_hand(view: StoreView | None) -> Iterator[None]:
 
 @contextmanager
 def _attending() -> Iterator[None]:
-    """End the block when the pager says so, or has ended. Raises StoreRefused then."""
+    """End the block when the pager says so, or has ended. Raises BytesRefused then."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGUSR1 or (_HERE.pager is not None and _HERE.pager.has_ended()):
-            raise _Ended
+        pager = _HERE.pager
+        if pager is not None and (number == signal.SIGUSR1 or pager.has_ended()):
+            pager.end_main()
         if callable(earlier := before[signal.Signals(number)]):
             earlier(number, frame)
 
@@ -253,7 +281,7 @@ def _attending() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if _HERE.pager is not None:
-        _HERE.pager.ask({})  # what the server refused is told now, too, where it reached nobody
+        _HERE.pager.ask(NEWS)  # what the server refused is told now, too, where it reached nobody
 
 
 def _refuse(path: Path) -> memoryview:

@@ -29,7 +29,7 @@ from pipelines.spark import session
 from tests.lake_faults.world import LAST, World, content
 from tests.support.cli import call
 from tests.support.plain_spark import plain_spark
-from tests.support.s3_server import WELL, Environ, S3Server, s3_server
+from tests.support.s3_server import WELL, S3Server, s3_server
 from tests.support.uploads import upload
 
 INGEST = """
@@ -219,14 +219,17 @@ def test_a_store_that_is_refused_is_named_and_the_others_are_read(away: Away) ->
     assert "unchanged;" in done.stderr
 
 
-def test_a_refusal_meanwhile_ends_the_ingest(away: Away) -> None:
-    def refuses(environ: Environ) -> str | None:
-        return "403 Forbidden" if "/commitlog/" in environ["PATH_INFO"] else WELL
-
-    away.s3.fault = refuses
-    config = away.world.config(away.world.folder / "lakes" / "refused", ["a"])
-    config.write_text(config.read_text().replace(str(away.world.store("a")), away.address))
+def test_a_refusal_meanwhile_names_the_broker_and_the_others_are_read(away: Away) -> None:
+    away.s3.fault = lambda environ: "403 Forbidden" if "/commitlog/" in environ["PATH_INFO"] else WELL
+    config = away.world.config(away.world.folder / "lakes" / "refused", ["a", "b"])
+    text = config.read_text().replace(str(away.world.store("a")), away.address)
+    config.write_text(text + '[[replicas]]\nbrokers = ["a", "b"]\n')
     done = away.run(INGEST, str(config))
-    assert done.returncode == 3, done.stderr
-    assert done.stderr.rstrip().endswith("answers 403 Forbidden")
+    assert done.returncode == 1, done.stderr
+    assert f"not read: a: {away.address}/commitlog/" in done.stderr
+    assert f"not read: replicas a, b: {away.address}/commitlog/" in done.stderr, "what was refused is no zeros now"
+    assert "answers 403 Forbidden" in done.stderr
     assert "rocketlens-store" not in done.stderr
+    rows = read_lake(config).rows_by_broker("commitlog_messages")
+    assert rows["b"]
+    assert not rows["a"]

@@ -21,7 +21,7 @@ def stores_here(sources: Sources, names: Collection[str] | None = None) -> Itera
     block. Of one whose server refuses it is said why (`BrokerSource.refused`).
 
     `names`: the brokers that are asked about; all of them without it.
-    Raises StoreRefused at the end of the block, for bytes that a server refused in it.
+    Raises BytesRefused at the end of the block, for bytes that a server refused in it.
     """
     away = {one.name: one.address for one in sources.brokers if one.address and (names is None or one.name in names)}
     if not away:
@@ -35,7 +35,8 @@ def stores_here(sources: Sources, names: Collection[str] | None = None) -> Itera
 
 @contextmanager
 def at_hand(view: StoreView | None) -> Iterator[None]:
-    """In a worker: let the bytes of a broker's store come, where it is at an address (`pipelines.objects.view`)."""
+    """Let the bytes of a broker's store come, where it is at an address (`pipelines.objects.view`), in a worker or
+    within `stores_here`. Raises BytesRefused at the end of the block, for bytes that a server refused in it."""
     if view is None:
         yield
         return
