@@ -35,13 +35,19 @@ def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:
             return cast("Kernel", njit(**options)(function))
-        cache = dispatcher._cache  # numba has no door for what follows
+        dispatcher._compilation_chain_init_hook = _no_extensions  # numba has no door for what follows
+        cache = dispatcher._cache
         cache._cache_file._source_stamp = source_stamp(function)
         cache._cache_file._load_index = _index_loader(cache._cache_file)
         cache.load_overload = _loader(cache, allocates=options.get("_nrt", True))
         return cast("Kernel", dispatcher)
 
     return compile_lazily
+
+
+def _no_extensions() -> None:
+    """What numba would do before it takes the first arguments: ask every installed package for types of its own, which
+    no kernel takes, and import what has any."""
 
 
 def _index_loader(cache_file: Any) -> Callable[[], dict[Any, str]]:
