@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "physical_offset BIGINT, topic STRING, queue_offset BIGINT"
 NAME = "orders"
-BATCHES = 6
+BATCHES = 3
 
 
 def streamed(spark: SparkSession, store: Path, table: Path, kill: tuple[str, int] | None) -> None:
