@@ -13,7 +13,7 @@ from pipelines.cli.frame.asked.bundles import Body, arguments_of, signed, single
 from pipelines.cli.frame.asked.help_page import WIDEST
 from pipelines.cli.frame.asked.options import OutputOptions
 from pipelines.cli.frame.asked.shells import answer_the_shell
-from pipelines.cli.frame.call.start import start_light
+from pipelines.cli.frame.call.start import start_light, with_room
 from pipelines.cli.frame.errors import ExitCode
 from pipelines.cli.frame.visible import say
 
@@ -65,6 +65,7 @@ def rocketlens(
     ctx.obj = output
 
 
+@with_room
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code; wrong usage is one sentence and where to read on.
 

@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.cli.frame.call.start import with_room
 from pipelines.cli.frame.error_sentence import explain_error
 from pipelines.cli.frame.errors import ExitCode
 from tests.support.cli import call, rows_of, small_store
@@ -168,6 +170,27 @@ def test_starting_imports_no_heavy_library() -> None:
     program = f"import sys, pipelines.cli.app; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def _faults_of_calls(levels: int) -> int:
+    """The most page faults that 500 calls of nothing take, made from any of so many levels of calls."""
+
+    def nothing() -> None:
+        return
+
+    before = getrusage(RUSAGE_SELF).ru_minflt
+    for _ in range(500):
+        nothing()
+    here = getrusage(RUSAGE_SELF).ru_minflt - before
+    return max(here, _faults_of_calls(levels - 1)) if levels else here
+
+
+def test_no_depth_of_calls_takes_memory_from_the_system_for_each() -> None:
+    @with_room
+    def entered() -> int:
+        return _faults_of_calls(200)
+
+    assert entered() < 250
 
 
 def test_the_program_says_its_version() -> None:
