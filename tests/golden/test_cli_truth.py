@@ -111,6 +111,15 @@ def test_a_unique_id_is_looked_for_within_the_times_asked_for(name: str) -> None
     assert [len(answer["messages"]) > 0 for answer in answers] == [True, False, False]
 
 
+@pytest.mark.parametrize("name", since(5, CLASSIC)[:1])
+def test_the_id_of_a_producer_is_no_offset_message_id_and_find_says_how_to_ask(name: str) -> None:
+    stored = next(line for line in truth_lines(name, "messages.jsonl.gz") if line["uniqKey"])
+    told = call("find", *given(name), "--message-id", stored["uniqKey"])
+    assert (told.code, told.rows) == (0, [])
+    assert "name it with --topic and --unique-id" in told.err
+    assert call("find", *given(name), "--message-id", stored["msgId"]).err == ""
+
+
 @pytest.mark.parametrize("name", since(5, CLASSIC))
 @pytest.mark.parametrize("boundary", ["lower", "upper"])
 def test_offsets_by_time(name: str, boundary: str) -> None:

@@ -117,6 +117,11 @@ def find(
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
     run.emit_rows(_found_schema(), (_row(store_query, hit) for hit in found), brief=BRIEF)
+    if asked.message_id is not None and not found:
+        run.note(
+            f"{asked.message_id}: no message of this log has it as its host and position. The id that a producer made "
+            "looks alike: name it with --topic and --unique-id; `rocketlens who` takes either"
+        )
 
 
 def _tell_of_uncovered(run: Run, store: Path, asked: StoreQuery, topic: str | None) -> None:
