@@ -25,6 +25,7 @@ from recovery.broker.index_service import IndexFiles, Mask
 from recovery.broker.mapped_file_queue import FileList, LogFile
 from recovery.broker.message_check import MessageCheck
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
+from recovery.broker.queues_beside import QueuesBeside
 from recovery.broker.store_folder import Evidence, QueueKey
 from recovery.broker.valid_runs import RecordRuns
 from recovery.rebuild.filter_bits import FilterBits
@@ -57,7 +58,7 @@ class BrokerMemory:
     Attributes:
         second_noted: how far the database beside the queue files says that messages were dispatched, 0 of a new one;
             None where it is not recovered together with them.
-        second_queues: the queues in files beside a database that decides, which are recovered together with it.
+        second_queues: the queues in files beside a database that answers, which are recovered together with it.
         compacted: the copies of compacted topics.
         confirm_offset: CommitLog's field; -1 before anything sets it.
         flushed_where: how far the log counts as flushed.
@@ -87,7 +88,7 @@ class BrokerMemory:
     queues: dict[QueueKey, Queue | BatchQueue] = field(default_factory=dict)
     database: QueueDatabase | None = None
     second_noted: int | None = None
-    second_queues: list[Queue] | None = None
+    second_queues: QueuesBeside | None = None
     compacted: dict[QueueKey, CompactedQueueLoad] = field(default_factory=dict)
     checkpoint: Checkpoint = NO_CHECKPOINT
     confirm_offset: int = -1
@@ -182,6 +183,11 @@ class BrokerMemory:
             self.queues[key] = Queue(topic, queue_id, files, self.version, ext=self._ext_queue())
         return self.queues[key]
 
+    @property
+    def files_give_offsets(self) -> bool:
+        """The database answers, and the queue files beside it decide the start and give messages their numbers."""
+        return self.second_queues is not None and self.second_queues.decide
+
     def _ext_queue(self) -> ExtQueue | None:
         """What a queue without ext files begins with."""
         if not self.settings.enable_consume_queue_ext:
@@ -203,6 +209,8 @@ class BrokerMemory:
 
     def _put_unit(self, unit: QueueUnit, *, own_queue: bool, properties: Mapping[str, str]) -> None:
         """One unit. A queue whose files cannot be made ends the writing of all queues, after thirty tries."""
+        if self.second_queues is not None:
+            self.second_queues.queue(unit.topic, unit.queue_id).put(unit)
         if self.database is not None:
             self.database.put(unit)
             return
@@ -300,6 +308,9 @@ class BrokerMemory:
                 )
                 packed["tags_code"][own] = queue.ext.put(packed["tags_code"][own].astype(np.int64), times, bit_maps)
             queue.put_many(packed[rows], units.queue_offset[chosen[rows]])
+            if self.second_queues is not None:
+                second = self.second_queues.queue(topic, int(units.queue_id[first]))
+                second.put_many(packed[rows], units.queue_offset[chosen[rows]])
         if len(record) and self.database is not None:
             self.database.dispatched_to = int(packed["physical_offset"][-1] + packed["msg_size"][-1])
         elif len(record):

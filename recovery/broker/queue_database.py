@@ -108,6 +108,10 @@ class DatabaseQueue:
         self._added.add(queue_offsets.astype(np.int64), places)
         self.last = Limit(int(places[-1]), int(queue_offsets[-1]))
 
+    def begin_at(self, queue_offset: int) -> None:
+        """Leave it empty, its next message with this number. RocksDBConsumeQueue#initializeWithOffset @5.4.0."""
+        self.first, self.last = Limit(0, queue_offset), Limit(0, queue_offset - 1)
+
     def physical_offset(self, queue_offset: int) -> int | None:
         """Where the record of a unit starts; None where there is no such unit."""
         added = self._added.get(queue_offset)

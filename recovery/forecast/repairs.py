@@ -65,6 +65,7 @@ def _of_node(played: Restart, outcome: Outcome) -> Iterator[Repair]:
 
 def _to_start(played: Restart) -> Iterator[Repair]:
     store, settings = played.memory.evidence, played.memory.settings
+    yield from _from_queue_files(played)
     yield from _other_sizes(played)
     if played.load_error and played.load_error.passed_by:
         yield _passing(played.load_error.passed_by, played.load_error.evidence)
@@ -220,6 +221,7 @@ def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
     memory, store = played.memory, played.memory.evidence
     why = "messages of the log have no unit in their queue"
     if memory.database is not None:
+        yield from _from_queue_files(played)
         yield from _to_fill_database(played, why)
         return
     if memory.version.may_recheck_dispatch_start and not memory.settings.recheck_reput_offset_from_cq:
@@ -233,6 +235,19 @@ def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
             store=dataclasses.replace(store, abort=True),
         )
     yield _rebuild(played, why)
+
+
+def _from_queue_files(played: Restart) -> Iterator[Repair]:
+    """Where a database is to answer, and the queue files beside it give messages their numbers."""
+    store = played.memory.evidence
+    if played.memory.files_give_offsets:
+        yield Repair(
+            "start with combineCQPreferCQType=default, so that the queue files answer",
+            "the queue files, which give messages their numbers, have what the database lacks",
+            "the database does not get by this what it lacks of messages that are in the files",
+            config={"combineCQPreferCQType": "default"},
+            store=dataclasses.replace(store, database=None, second_database=store.database),
+        )
 
 
 def _to_fill_database(played: Restart, why: str) -> Iterator[Repair]:

@@ -81,7 +81,8 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
     memory, folder = played.memory, played.memory.evidence.database
     double = memory.settings.rocksdb_cq_double_write_enable
     if double and memory.second_queues is not None:
-        why = "this forecast is of the database, which gives messages their numbers and answers pulls"
+        gives = "answers pulls; the files give" if memory.files_give_offsets else "answers pulls and gives"
+        why = f"this forecast is of the database, which {gives} messages their numbers"
         yield Unknown("the queue files beside the database", why)
     if double and memory.evidence.second_database is not None:
         what = "the database beside the queue files"

@@ -124,6 +124,11 @@ class FileRules(Version):
         "rocksdbCQDoubleWriteEnable loads and recovers files and database together (before: the database is written "
         "beside the files, and recovered for nothing). CombineConsumeQueueStore @5.4.0.",
     )
+    passes_over_unwritten_queue_stores = since(
+        "5.5.0",
+        "Of combined stores of queues one that was never written to has no say in where reading begins (before: it "
+        "takes the search further back). CombineConsumeQueueStore#isMappedFileMatchedRecover @5.5.0.",
+    )
     may_keep_database_apart = since(
         "5.5.0",
         "useSeparateStorePathForRocksdbCQ says in which folder the database of queues lies, and a broker does not "

@@ -72,6 +72,8 @@ def recover_commitlog(memory: BrokerMemory, *, clean_exit: bool) -> None:
     walk = _read(memory, number, start, wanted, clean_exit)
     _set_confirm_offset(memory, walk, files[number].base_offset + start, clean_exit)
     queued = memory.max_queued_offset() if memory.version.matches_whole_first_record else queued_before
+    if memory.second_queues is not None:
+        queued = max(queued, memory.second_queues.max_physical_offset)
     if queued >= walk.end if memory.version.truncates_queues_by_maximum else not clean_exit:
         _truncate_queues(memory, walk.end)
     memory.flushed_where = walk.end
@@ -84,7 +86,7 @@ def second_dispatched(memory: BrokerMemory, clean_exit: bool) -> int | None:
         return memory.second_noted
     if not clean_exit and memory.version.keeps_dispatched_offset:
         return memory.checkpoint.logics_physical_offset or 0
-    return max((queue.max_physical_offset for queue in memory.second_queues), default=-1)
+    return memory.second_queues.max_physical_offset
 
 
 def dispatch_offset(memory: BrokerMemory, clean_exit: bool) -> int:
@@ -230,6 +232,8 @@ def _set_confirm_offset(memory: BrokerMemory, walk: _Walk, start_offset: int, cl
 def _truncate_queues(memory: BrokerMemory, log_end: int) -> None:
     if memory.database is not None:
         _truncate_database(memory, memory.database, log_end)
+        for second in () if memory.second_queues is None else memory.second_queues.queues.values():
+            second.truncate_to_log(log_end)
         return
     memory.because(
         "units of messages at or beyond the log's end are dropped from every queue",

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from parsers.commitlog.record.layout import HEAD, MAGIC_V1, MAGIC_V2, parts
 from parsers.damage.errors import TruncatedRecord
-from recovery.broker.mapped_file_queue import LogFile
+from recovery.broker.mapped_file_queue import LoadFailed, LogFile
 from recovery.broker.memory import BrokerMemory
+from recovery.broker.queues_beside import QueuesBeside
 
 FILES_READ_AFTER_CLEAN_EXIT = 3
 DEFAULT_FILES_MATCHED = 10
@@ -70,22 +71,40 @@ def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_se
     for number in range(len(files) - 1, 0 if from_second else -1, -1):
         tries -= 1
         found = matches(files[number])
-        if found and not _second_has(memory, files[number]):
+        if found and not _other_has(memory, files[number]):
+            if extra <= 0 and memory.files_give_offsets:
+                raise LoadFailed(
+                    "the database of queues is to answer and lacks messages of more log files than are searched for it",
+                    "CombineConsumeQueueStore#isMappedFileMatchedRecover (IllegalArgumentException)",
+                    f"{files[number].name}; combineCQMaxExtraSearchCommitLogFiles: "
+                    f"{memory.settings.combine_cq_max_extra_search_commit_log_files}",
+                )
             extra, found = extra - 1, extra <= 0
         if found or (memory.version.limits_matched_files and tries <= 0):
             return number
     return 0
 
 
-def _second_has(memory: BrokerMemory, file: LogFile) -> bool:
-    """CombineConsumeQueueStore#isMappedFileMatchedRecover @5.4.0: a store that was never written to counts not."""
-    if memory.second_queues is not None:
-        first, clean_exit = FirstRecord.of(file.stored), not memory.evidence.abort
-        most = max((queue.max_physical_offset for queue in memory.second_queues), default=-1)
-        dispatched = most if clean_exit else memory.checkpoint.logics_physical_offset or 0
-        return most <= 0 or (first is not None and _files_have(memory, first, dispatched, clean_exit))
-    noted = memory.second_noted or 0
-    return noted <= 0 or HEAD.unpack(file.stored)["physical_offset"] <= noted
+def _other_has(memory: BrokerMemory, file: LogFile) -> bool:
+    """Whether the store of queues that does not decide has the first record, or has no say.
+
+    CombineConsumeQueueStore#isMappedFileMatchedRecover @5.4.0.
+    """
+    is_passed_over = memory.version.passes_over_unwritten_queue_stores
+    beside = memory.second_queues
+    if beside is not None and not beside.decide:
+        first, is_written = FirstRecord.of(file.stored), beside.max_physical_offset > 0
+        return (is_passed_over and not is_written) or (first is not None and _second_have(memory, beside, first))
+    noted = memory.second_noted if memory.database is None else memory.database.dispatched_to
+    if noted is None or (is_passed_over and noted <= 0):
+        return True
+    return HEAD.unpack(file.stored)["physical_offset"] <= noted
+
+
+def _second_have(memory: BrokerMemory, beside: QueuesBeside, first: FirstRecord) -> bool:
+    clean_exit = not memory.evidence.abort
+    dispatched = beside.max_physical_offset if clean_exit else memory.checkpoint.logics_physical_offset or 0
+    return _files_have(memory, first, dispatched, clean_exit)
 
 
 class FirstRecord(NamedTuple):
@@ -161,6 +180,8 @@ def is_dispatched(memory: BrokerMemory, first: FirstRecord, dispatched: int, cle
         and first.store_timestamp_ms > stored.index_msg_timestamp
     ):
         return False
+    if memory.second_queues is not None and memory.second_queues.decide:
+        return _second_have(memory, memory.second_queues, first)
     if memory.database is not None:
         return first.physical_offset <= dispatched
     return _files_have(memory, first, dispatched, clean_exit)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recovery.broker.consume_queue import Queue
-from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
+from recovery.broker.mapped_file_queue import LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import QueueDatabase
+from recovery.broker.queues_beside import QueuesBeside
 from recovery.broker.store_folder import DatabaseFolder, Evidence
 from recovery.rules.settings import FILE_STORE, ROCKSDB_STORE, StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -22,12 +22,12 @@ class StoreNotMade(LoadFailed):
 
 def combined(evidence: Evidence, version: BrokerVersion, settings: StoreSettings) -> Evidence:
     """The evidence as a broker takes it that combines stores of queues: without a database that it does not load, or
-    with that database as its queues where it decides and answers."""
+    with that database as its queues where it answers."""
     if evidence.second_database is None or not version.combines_queue_stores:
         return evidence
     if ROCKSDB_STORE not in settings.loaded_queue_stores:
         return replace(evidence, second_database=None, database_elsewhere=None)
-    if settings.combining_queue_stores == (ROCKSDB_STORE, ROCKSDB_STORE):
+    if settings.combining_queue_stores[1] == ROCKSDB_STORE:
         return replace(evidence, second_database=None, database=evidence.second_database)
     return evidence
 
@@ -77,11 +77,11 @@ def load_queues(memory: BrokerMemory) -> None:
         return
     combines = version.combines_queue_stores and memory.settings.rocksdb_cq_double_write_enable
     if combines and not memory.settings.uses_rocksdb_queues and FILE_STORE in memory.settings.loaded_queue_stores:
-        memory.second_queues = []
+        files_decide = memory.settings.combining_queue_stores[0] == FILE_STORE
+        beside = QueuesBeside(version, memory.settings.consume_queue_file_size, files_decide)
+        memory.second_queues = beside
         for key, entries in evidence.queues.items():
-            second = Queue(*key, FileList(memory.settings.consume_queue_file_size), version)
-            list_files(second.mapped, entries, version)
-            memory.second_queues.append(second)
+            list_files(beside.queue(*key).mapped, entries, version)
     if is_new:
         memory.database = QueueDatabase.loaded(None, memory.commitlog)
         return
@@ -95,4 +95,34 @@ def _opens(database: DatabaseFolder) -> None:
             "the database of queues cannot be opened",
             "RocksDBConsumeQueueStore#load, ConsumeQueueRocksDBStorage#postLoad",
             database.refused,
+        )
+
+
+def level_stores(memory: BrokerMemory) -> None:
+    """What start() does before a broker serves, where queue files give messages their numbers and a database answers.
+
+    A queue that only the files have is made empty in the database, to go on from their end. Raises LoadFailed: a queue
+    ends elsewhere in the database. CombineConsumeQueueStore#start, #verifyAndInitOffsetForAllStore @5.4.0.
+    """
+    database, beside = memory.database, memory.second_queues
+    if database is None or beside is None or not beside.decide:
+        return
+    found = {key: (queue.max_queue_offset, database.queue(*key)) for key, queue in beside.queues.items()}
+    unlike = {key: (end, queue) for key, (end, queue) in found.items() if end > 0 and end != queue.max_queue_offset}
+    refused = next(((key, end, queue) for key, (end, queue) in unlike.items() if queue.max_queue_offset > 0), None)
+    if refused is not None:
+        (topic, queue_id), end, queue = refused
+        raise LoadFailed(
+            "the database of queues is to answer, and a queue ends elsewhere in it than in the files",
+            "CombineConsumeQueueStore#start (RuntimeException)",
+            f"{topic}/{queue_id}: {end} in the files, {queue.max_queue_offset} in the database",
+        )
+    for end, queue in unlike.values():
+        queue.begin_at(end)
+    if unlike:
+        memory.because(
+            "a queue that the database has no message of begins in it where the files end: pulls, which it answers, "
+            "find none of the messages before (combineCQPreferCQType=default lets the files answer)",
+            "CombineConsumeQueueStore#verifyAndInitOffsetForAllStore, RocksDBConsumeQueue#initializeWithOffset",
+            f"{len(unlike)} queues",
         )

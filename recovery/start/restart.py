@@ -29,7 +29,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.start import beside_store
 from recovery.start.commitlog_recovery import recover_commitlog
 from recovery.start.dledger_recovery import recover_dledger
-from recovery.start.load_queues import StoreNotMade, combined, load_queues, make_store
+from recovery.start.load_queues import StoreNotMade, combined, level_stores, load_queues, make_store
 from recovery.start.not_played import NotPlayed, not_played
 from recovery.start.offset_table import recover_offset_table
 from recovery.start.redispatch import Redispatch
@@ -251,7 +251,7 @@ def _load(played: Restart) -> None:
     if version.dispatches_confirmed_only:
         memory.confirm_offset = memory.checkpoint.confirm_physical_offset or 0
     index_loaded = _load_index(memory)
-    for queue in (*memory.queues.values(), *(memory.second_queues or ())):
+    for queue in (*memory.queues.values(), *(memory.second_queues.queues.values() if memory.second_queues else ())):
         queue.recover()
     _recover_commitlog(memory)
     recover_offset_table(memory)
@@ -302,6 +302,7 @@ def _start(played: Restart, dispatch: Redispatch) -> None:
     played.dispatch = dispatch
     try:
         dispatch.start()
+        level_stores(played.memory)
     except LoadFailed as failed:  # what stops load() may first be met when start() corrects the queues again
         played.start_error = f"{failed.rule} ({failed.evidence})"
         played.memory.because(f"start() fails: {failed.rule}", failed.source, failed.evidence)

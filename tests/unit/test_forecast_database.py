@@ -326,6 +326,28 @@ def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
     assert not_looked_at["redispatched_messages"] == without["redispatched_messages"] > 0
 
 
+@pytest.mark.parametrize(
+    ("edits", "settings"),
+    [("combined.none", {}), ("combined.no_database", {}), ("combined.none", {"commitLogRecoverMaxNum": "1"})],
+    ids=["too far behind", "empty", "not filled in"],
+)
+def test_a_database_that_is_to_answer_and_lacks_messages_is_left_for_the_files(
+    edits: str, settings: dict[str, str]
+) -> None:
+    """The start fails, or pulls lack messages that the queue files have: combineCQPreferCQType=default loses none."""
+    cases = (CASES.case(name) for name in CASES.names() if name.startswith("q551cb") and "answers" in name)
+    case = next(case for case in cases if case["damageClass"] == f"{edits}_rocks_answers" and not case["abortPresent"])
+    with CASES.built(case) as root:
+        document = told(root, "5.5.1", case["configOverrides"] | settings)
+    advice = document["advice"][0]
+    assert document["load"]["ok"] is not True or document["start"]["error"] or document["lost_counts"]["queue_unit"]
+    assert advice["config"] == {"combineCQPreferCQType": "default"}
+    assert (advice["then"]["starts"], advice["then"]["lost_counts"]) == (
+        True,
+        {"message": 0, "queue_unit": 0, "index_entries": 0},
+    )
+
+
 @pytest.mark.parametrize("base", ["r533-rocks", "r551-rocks"])
 def test_a_queue_that_only_a_lost_database_had_is_numbered_from_0(base: str) -> None:
     """The store classes of 5.3.3 and 5.5.1 make queues of the messages of the log again, and no others."""

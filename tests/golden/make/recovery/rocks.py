@@ -121,6 +121,7 @@ OTHERWISE = {
     "rocks alone": ({"combineCQLoadingCQTypes": R, "combineCQPreferCQType": R, "combineAssignOffsetCQType": R}, (*FEW, "combined.no_queues")),
     "not loaded": ({"combineCQLoadingCQTypes": "default", "combineCQPreferCQType": R}, ("combined.none",)),
     "rocks decides": ({"combineCQPreferCQType": R, "combineAssignOffsetCQType": R}, None),
+    "rocks answers": ({"combineCQPreferCQType": R, "combineAssignOffsetCQType": "default"}, None),
     "files alone": ({"combineCQLoadingCQTypes": "default"}, FEW),
 }
 """Which stores of queues are combined, which one answers and which one decides; and the classes of damage, None for all."""
@@ -136,7 +137,22 @@ def otherwise(v):
             again = {key: case[key] for key in ("version", "base", "edits")} | dict(id=f"{case['id']}-{name.replace(' ', '-')}", damageClass=f"{told}_{name.replace(' ', '_')}", description=f"{case['description']}; {name}", configOverrides={**case["configOverrides"], **settings})
             chunk(v, [again]); gen.dump(again, f"{D}/cases/{again['id']}.json")
     pack(v, "c*-", f"{v}-combined-otherwise")
-if sys.argv[1] == "otherwise":
+BEFORE = {"both": {"combineCQPreferCQType": "default", "combineAssignOffsetCQType": "default"}, "rocks answers": OTHERWISE["rocks answers"][0]}
+def before(v):
+    """The stores of 5.5.1's `combined` started with an earlier version, without a database and with it."""
+    import lzma
+    with lzma.open("../../recovery/rocksdb/cases/5.5.1-combined.jsonl.xz", "rt") as lines: recorded = [json.loads(line) for line in lines]
+    for case in recorded:
+        for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{case['base']}{end}", f"{D}/bases/")
+        told = case["damageClass"]
+        if told not in ("combined.none", "combined.no_database", "combined.search"): continue
+        for name, settings in BEFORE.items():
+            again = {key: case[key] for key in ("base", "edits")} | dict(version=v, id=f"{case['id'].replace('q551', 'q' + v.replace('.', ''))}-{name.replace(' ', '-')}", damageClass=f"{told}_{name.replace(' ', '_')}", description=f"{case['description']}; {name}", configOverrides={**case["configOverrides"], **settings})
+            chunk(v, [again]); gen.dump(again, f"{D}/cases/{again['id']}.json")
+    pack(v, "c*-", f"{v}-combined")
+if sys.argv[1] == "before":
+    for v in sys.argv[2:]: before(v)
+elif sys.argv[1] == "otherwise":
     for v in sys.argv[2:]: otherwise(v)
 elif sys.argv[1] == "combined":
     for v in sys.argv[2:]: combined(v)
