@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, release_pages
+from parsers.evidence.spans import written_end
 from parsers.store.places import is_rocksdb_file
 from parsers.store.store_file import StoreFile
 
@@ -24,7 +26,7 @@ def fingerprint(file: StoreFile) -> tuple[int, str]:
     if file.kind == "rocksdb":
         return _of_database(file.path)
     data = np.frombuffer(map_file(file.path), np.uint8)
-    used = used_bytes(data)
+    used = written_end(data[: data_end(file.path)])
     digest = hashlib.sha256()
     for start in range(0, used, BLOCK):
         end = min(start + BLOCK, used)
@@ -40,13 +42,3 @@ def _of_database(folder: Path) -> tuple[int, str]:
         digest.update(content)
         size += len(content)
     return size, digest.hexdigest()
-
-
-def used_bytes(data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> int:
-    """Position after the last byte that is not zero."""
-    for end in range(len(data), 0, -BLOCK):
-        block = data[max(0, end - BLOCK) : end]
-        if block.any():
-            return end - int(np.argmax(block[::-1] != 0))
-        release_pages(data, end - len(block), end)
-    return 0
