@@ -20,11 +20,12 @@ WITH_LMQ, WITH_TRANSACTION_METRICS = BrokerVersion(4, 9, 3), BrokerVersion(5, 2,
 class Stage(StrEnum):
     """When load() is called, and so what a false result stops."""
 
+    MADE = "when the broker is made, its result is not looked at"
     METADATA = "before the store is created"
     STORE = "at the end of the store's own load()"
     TIMER = "after the store's load(), with timerWheelEnable"
     SCHEDULE = "after the store's load()"
-    IGNORED = "when a service of the broker is made, its result is not looked at"
+    IGNORED = "when a service of the store is made, its result is not looked at"
 
 
 class Rows(StrEnum):
@@ -79,6 +80,7 @@ REQUEST_MODES = ConfigFile(
 )
 
 LOAD_ORDER = (
+    (REQUEST_MODES, Stage.MADE),
     (TOPICS, Stage.METADATA),
     (MAPPING, Stage.METADATA),
     (OFFSETS, Stage.METADATA),
@@ -89,9 +91,8 @@ LOAD_ORDER = (
     (TIMER_METRICS, Stage.TIMER),
     (DELAYS, Stage.SCHEDULE),
     (TRANSACTION_METRICS, Stage.IGNORED),
-    (REQUEST_MODES, Stage.IGNORED),
 )
-"""BrokerController#initialize, #initializeMetadata, #recoverAndInitService @4.9.8, 5.0.0, 5.3.3, 5.5.0."""
+"""BrokerController#<init>, #initialize, #initializeMetadata, #recoverAndInitService @4.9.8, 5.0.0, 5.3.3, 5.5.0."""
 
 
 def loaded_files(version: BrokerVersion, settings: StoreSettings) -> list[tuple[ConfigFile, Stage]]:

@@ -78,7 +78,7 @@ class ConfigLoad:
     @property
     def refuses(self) -> bool:
         """The broker stops here: BrokerController#initialize is false."""
-        return not self.returns and self.stage is not Stage.IGNORED
+        return not self.returns and self.stage not in (Stage.MADE, Stage.IGNORED)
 
     @property
     def rows(self) -> Table:

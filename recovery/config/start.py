@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Literal
 
 from parsers.config.groups import filters_of
-from parsers.damage.errors import StoreFormatError
 from parsers.layouts.fastjson import as_map, whole_number
 from parsers.timer.check import TIMER_CHECK
 from recovery.broker.store_folder import Evidence, QueueKey
@@ -34,6 +33,7 @@ TIMERCHECK = "timercheck"
 class StoreFailure(StrEnum):
     """What stops BrokerController#initialize beside config/, in the order in which it is loaded."""
 
+    CHECK = "something in the place of config/timercheck that is no file, before the store's load()"
     WHEEL = "the timer wheel, before the store's load()"
     LOAD = "the store's load(), for whatever reason but its delayOffset.json"
     TIMER_LOG = "the timer log, after the store's load()"
@@ -98,7 +98,7 @@ class ConfigStart:
         """The loads that the broker comes to."""
         stopped_at = self.stopped_at
         if self.store_fails is not None and not self.stops_before_store:
-            return tuple(load for load in self.loads if load.stage is Stage.METADATA)
+            return tuple(load for load in self.loads if load.stage in (Stage.MADE, Stage.METADATA))
         if self.refused is None or stopped_at is None:
             return self.loads
         return self.loads[: self.loads.index(self.refused) + 1]
@@ -203,6 +203,7 @@ def config_start(
     """
     loads = tuple(_loads(copies or {}, version, settings))
     has_timers = version.has_timer_wheel and settings.timer_wheel_enable
+    check = timer_check(copies or {}) if has_timers else None
     has_files = a_broker_ran(copies)
     refused = next((load for load in loads if load.refuses and (has_files or load.stage is Stage.STORE)), None)
     losses = config_losses(loads, queues, was_killed=was_killed) if has_files else ConfigLosses()
@@ -214,17 +215,21 @@ def config_start(
         has_files,
         calculates_bit_maps=settings.enable_calc_filter_bit_map,
         filter_shape=filter_shape(settings),
-        delivered_to_ms=_delivered_to_ms(copies or {}) if has_timers else None,
+        delivered_to_ms=check["last_read_time_ms"] if check is not None else None,
         has_timers=has_timers,
     )
 
 
-def _delivered_to_ms(copies: Copies) -> int | None:
+def timer_check(copies: Copies) -> dict[str, int] | None:
+    """The fields of config/timercheck; None where there is no such file, or none that can be read.
+
+    The file is mapped, so that zeros follow one that is short. TimerCheckpoint#<init> @5.0.0, 5.5.0.
+    """
     entry = copies.get(TIMERCHECK)
-    try:
-        return None if entry is None or entry.is_folder else TIMER_CHECK.unpack(entry.bytes())["last_read_time_ms"]
-    except StoreFormatError:
+    if entry is None or entry.is_folder:
         return None
+    stored = bytes(entry.bytes()[: TIMER_CHECK.size])
+    return TIMER_CHECK.unpack(stored.ljust(TIMER_CHECK.size, b"\0")) if stored or not entry.size else None
 
 
 def _loads(copies: Copies, version: BrokerVersion, settings: StoreSettings) -> Iterator[ConfigLoad]:

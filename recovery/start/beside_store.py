@@ -1,5 +1,5 @@
-"""What stands beside a broker's message store and stops a start: the timer wheel before load(), timer log and epochs
-after it.
+"""What stands beside a broker's message store and stops a start: timercheck and timer wheel before load(), timer log
+and epochs after it.
 
 Source: BrokerController#initializeMessageStore, #recoverAndInitService, TimerWheel#<init>, TimerLog#load,
 AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3; TimerMessageStore#recover @5.3.1, 5.3.3.
@@ -12,31 +12,45 @@ from collections.abc import Sequence
 import numpy as np
 
 from parsers.commitlog.record.layout import MAGIC_BLANK
-from parsers.timer.check import TIMER_CHECK
 from parsers.timer.log import TIMER_BLANK, TIMER_UNIT, UNIT_MAGIC_MASK
 from parsers.timer.wheel import WHEEL_BYTES
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files
 from recovery.broker.memory import BrokerMemory
-from recovery.config.start import TIMERCHECK
+from recovery.config.start import TIMERCHECK, StoreFailure, timer_check
 
 READ_BESIDE = 100
 """Bytes for which a timer message is read beyond maxMessageSize."""
 
 
-class WheelRefused(LoadFailed):
-    """BrokerController#initialize fails before the store loads."""
+class StoppedBeforeLoad(LoadFailed):
+    """BrokerController#initialize fails before the store loads; `by` says at what."""
+
+    def __init__(self, by: StoreFailure, rule: str, source: str, evidence: str) -> None:
+        super().__init__(rule, source, evidence)
+        self.by = by
 
 
 class TimerRefused(LoadFailed):
     """BrokerController#initialize throws after the store has loaded, so that nothing is written on the way out."""
 
 
-def timer_wheel_refused(memory: BrokerMemory) -> WheelRefused | None:
-    """Why BrokerController#initialize fails before the store loads; None where the wheel has its size, or no byte."""
-    size = memory.evidence.timer_wheel_size
-    if not (memory.version.has_timer_wheel and memory.settings.timer_wheel_enable) or size in (None, 0, WHEEL_BYTES):
+def timers_not_made(memory: BrokerMemory) -> StoppedBeforeLoad | None:
+    """Why BrokerController#initialize fails before the store loads; None where timercheck can be a file, and the wheel
+    has its size, or no byte."""
+    if not (memory.version.has_timer_wheel and memory.settings.timer_wheel_enable):
         return None
-    return WheelRefused(
+    check, size = (memory.evidence.config or {}).get(TIMERCHECK), memory.evidence.timer_wheel_size
+    if check is not None and check.is_folder:
+        return StoppedBeforeLoad(
+            StoreFailure.CHECK,
+            "timercheck is a folder, so BrokerController#initialize fails",
+            "TimerCheckpoint#<init> (FileNotFoundException), BrokerController#initializeMessageStore",
+            f"config/{TIMERCHECK} is no file",
+        )
+    if size in (None, 0, WHEEL_BYTES):
+        return None
+    return StoppedBeforeLoad(
+        StoreFailure.WHEEL,
         "the file of the timer wheel has another size, so BrokerController#initialize fails",
         "TimerWheel#<init> (RuntimeException), BrokerController#initializeMessageStore",
         f"timerwheel: {size} bytes, expected {WHEEL_BYTES}",
@@ -80,9 +94,8 @@ def _last_timer_refused(listed: FileList, memory: BrokerMemory) -> TimerRefused 
 
 
 def _flushed_to(memory: BrokerMemory) -> int:
-    entry = (memory.evidence.config or {}).get(TIMERCHECK)
-    is_short = entry is None or entry.size < TIMER_CHECK.size
-    return 0 if entry is None or is_short else TIMER_CHECK.unpack(entry.bytes())["last_flush_position"]
+    check = timer_check(memory.evidence.config or {})
+    return 0 if check is None else check["last_flush_position"]
 
 
 def _timers_end(files: Sequence[LogFile], begin: int) -> int:

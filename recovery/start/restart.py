@@ -171,7 +171,7 @@ def restart(
     try:
         _load_metadata(played)
         make_store(memory)
-        if config is not None and (refused := beside_store.timer_wheel_refused(memory)) is not None:
+        if config is not None and (refused := beside_store.timers_not_made(memory)) is not None:
             raise refused
         _load(played)
         after_load(memory)
@@ -181,7 +181,7 @@ def restart(
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
         if config is not None and not isinstance(failed, ConfigRefused | StoreNotMade):
-            fails = StoreFailure.WHEEL if isinstance(failed, beside_store.WheelRefused) else StoreFailure.LOAD
+            fails = failed.by if isinstance(failed, beside_store.StoppedBeforeLoad) else StoreFailure.LOAD
             played.config = replace(config, store_fails=fails)
     except OutOfHeap as failed:
         played.out_of_heap = failed

@@ -14,8 +14,12 @@ from recovery.broker.store_folder import config_entries
 from recovery.config.files import DELAYS, Stage
 from recovery.config.load import load_config
 from recovery.config.start import ConfigStart, StoreFailure, config_start
+from recovery.forecast.forecast import forecast
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from tests.support.build_store import shop
+from tests.support.fixtures import GOLDEN
+from tests.support.opened import opened
 
 ROWS = {
     "topics.json": b'{"topicConfigTable":{"T":{"perm":6}}}',
@@ -98,8 +102,16 @@ def test_settings_decide_which_files_are_loaded(tmp_path: Path) -> None:
     assert {load.file.name for load in start.loads}.isdisjoint({"consumerOffset.json", "timermetrics"})
 
 
-RECORDED = Path(__file__).resolve().parents[1] / "golden" / "refused_starts" / "starts.jsonl"
-REFUSED_STARTS = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+RECORDED = GOLDEN / "refused_starts"
+REFUSED_STARTS = [json.loads(line) for line in (RECORDED / "starts.jsonl").read_text().splitlines()]
+BROKEN_FILES = [json.loads(line) for line in (RECORDED / "broken_files.jsonl").read_text().splitlines()]
+MAPPINGS, MODES, CHECK = "topicQueueMapping.json", "messageRequestMode.json", "timercheck"
+DELIVERED_TO_MS = 1_795_334_946_000
+GOOD = {
+    MAPPINGS: (GOLDEN / "static_topics" / "5.5.0" / MAPPINGS).read_bytes(),
+    MODES: b'{"messageRequestModeMap":{"T":{"G":{"mode":"POP","popShareQueueNum":2}}}}',
+    CHECK: TIMER_CHECK.pack(dict.fromkeys(TIMER_CHECK.offsets, 0) | {"last_read_time_ms": DELIVERED_TO_MS}),
+}
 
 
 @pytest.mark.parametrize(
@@ -108,9 +120,9 @@ REFUSED_STARTS = [json.loads(line) for line in RECORDED.read_text().splitlines()
 def test_a_start_that_the_store_stops_takes_away_what_was_not_read_by_then(
     tmp_path: Path, told: dict[str, Any]
 ) -> None:
-    """A queue file, the timer wheel or the timer log was cut short. Some versions end #initialize or #shutdown with an
-    exception, and write nothing then. A timercheck that still has the time up to which timers are delivered
-    is not taken away."""
+    """A queue file, the timer wheel or the timer log was cut short, or a folder stood in timercheck's place. Some
+    versions end #initialize or #shutdown with an exception, and write nothing then. A timercheck that still has the
+    time up to which timers are delivered is not taken away."""
     numbers = dict.fromkeys(TIMER_CHECK.offsets, 0) | {"last_read_time_ms": 1_795_544_032_000}
     settings = StoreSettings(timer_wheel_enable=told["has_timers"])
     start = started(tmp_path, told["version"], None, settings, TIMER_CHECK.pack(numbers))
@@ -118,6 +130,54 @@ def test_a_start_that_the_store_stops_takes_away_what_was_not_read_by_then(
     ours = {each.file for each in replace(start, store_fails=StoreFailure[told["fails"].upper()]).destroys}
     assert told["initialize"] != "true"
     assert ours == taken_away
+
+
+def break_file(path: Path, how: str) -> None:
+    good = GOOD[path.name.removesuffix(".bak")]
+    match how:
+        case "missing":
+            return
+        case "a folder":
+            path.mkdir()
+        case "cut to 20 bytes":
+            path.write_bytes(good[:20])
+        case _:
+            path.write_bytes({"good": good, "unreadable": UNREADABLE, "empty": b""}.get(how, how.encode()))
+
+
+@pytest.mark.parametrize(
+    "told", BROKEN_FILES, ids=lambda told: f"{told['version']}-{told['file']}-{told['main']}-{told['bak']}"
+)
+def test_a_broken_file_is_taken_as_the_broker_took_it(tmp_path: Path, told: dict[str, Any]) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    for name in (*ROWS, *GOOD):
+        (config / name).write_bytes({**ROWS, **GOOD}[name])
+    for name in (MAPPINGS, MODES):
+        (config / f"{name}.bak").write_bytes(GOOD[name])
+    for suffix, how in (("", told["main"]), (".bak", told["bak"])):
+        (config / f"{told['file']}{suffix}").unlink(missing_ok=True)
+        break_file(config / f"{told['file']}{suffix}", how)
+    start = config_start(config_entries(tmp_path), [], BrokerVersion.parse(told["version"]), StoreSettings())
+    rows = {load.file.name: len(load.rows) for load in start.taken}
+    assert (rows[MAPPINGS], rows[MODES]) == (told["memory"]["mappings"], told["memory"]["modes"])
+    went = told["left"][0] == "missing" and told["main"] not in ("missing", "empty")
+    assert {each.file for each in start.destroys if each.how == "deleted"} == (
+        {f"config/{told['file']}"} if went else set()
+    )
+    if told["file"] == CHECK:
+        kept = told["memory"]["delivered_to_ms"] == DELIVERED_TO_MS
+        assert (start.delivered_to_ms == DELIVERED_TO_MS) is kept
+    else:
+        assert (start.refused is None) is (told["initialize"] == "true")
+
+
+@pytest.mark.parametrize("has_timers", [True, False])
+def test_a_folder_in_the_place_of_timercheck_stops_a_broker_with_timers(tmp_path: Path, has_timers: bool) -> None:
+    root = shop(tmp_path / "store").finish()
+    (root / "config" / CHECK).mkdir()
+    told = forecast(*opened(root, "5.5.0", config={"timerWheelEnable": str(has_timers).lower()}))
+    assert told.outcome.starts is not has_timers
 
 
 def test_a_folder_of_the_store_classes_alone_stops_no_broker(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ MADE = {
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
     "tests/golden/rocksdb_tables": "make/more_stores: mk.sh VERSION Meta 1 NAME; its config/ and broker_tables.json; table_loads.py",
     "tests/golden/rocksdbstore": "make/more_stores: mk.sh VERSION Rocks 2 NAME, rocks_starts.py; its store, messages, rocks.json",
-    "tests/golden/refused_starts": "make/incidents: refused_starts.py, with the store of tests/golden/stores/5.3.3-pop",
+    "tests/golden/refused_starts": "make/incidents: refused_starts.py, broken_files.py, with the store of tests/golden/stores/5.3.3-pop",
     "tests/golden/static_topics": "make/static_topics: mappings.sh",
     "tests/golden/tiered": "make/tiered: stores.sh",
     "tests/golden/trace": "make/trace: vectors.sh",
