@@ -143,7 +143,12 @@ class Replay:
     @property
     def notes(self) -> list[Note]:
         """Why answers are wider than they could be: about the record first, then by group."""
-        return self._notes + self._all(lambda group: notes_of(group.history, ALWAYS))
+        return self._notes + self.group_notes
+
+    @property
+    def group_notes(self) -> list[Note]:
+        """Why answers about groups are wider than they could be, by group."""
+        return self._all(lambda group: notes_of(group.history, ALWAYS))
 
     def metrics(self) -> list[GroupMetrics]:
         return self._all(lambda group: metrics_of(group.history))

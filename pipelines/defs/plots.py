@@ -85,6 +85,7 @@ PLOTS = {
             "assignment_divergence": "cause",
             "ownership_intervals": "client_id",
             "ownership_anomalies": "kind",
+            "ownership_notes": "kind",
         }.items()
     },
 }

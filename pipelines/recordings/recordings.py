@@ -31,8 +31,8 @@ BOOTED = re.compile(rb"The broker\[([^\]]{1,1024}+)\] boot success|(?:^|- )broke
 BROKER_PORTS = (10911, 10909)
 """`listenPort` of a broker by default, and its VIP channel two below."""
 NAME_LINES = 20_000
-CALLED_BY_FILE = frozenset({"client", "go", "cpp", "grpc", "stats"})
-"""Logs, by the word that templates have for them, that are called after their file."""
+CLIENT_LOGS = frozenset({"client", "go", "cpp", "grpc"})
+"""Whose texts are of clients, as templates name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _stem_by_lines(path: Path) -> str | None:
 
     lines = islice(lines_of(path, ignored), NAME_LINES)
     whose = {event.template.log for event in LogReader().events(lines)}
-    return "broker" if "broker" in whose else path.name.partition(".")[0] if whose & CALLED_BY_FILE else None
+    return "broker" if "broker" in whose else path.name.partition(".")[0] if whose & CLIENT_LOGS else None
 
 
 def log_home(path: Path) -> Path:

@@ -9,12 +9,19 @@ import pyarrow.parquet as pq
 
 from pipelines.answers.recorded import ownership_rows
 from pipelines.answers.recorded.ownership_rows import rows_to_batch
-from pipelines.lake.tables.ownership import ASSIGNMENTS, HEARTBEATS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
+from pipelines.lake.tables.ownership import (
+    ASSIGNMENTS,
+    HEARTBEATS,
+    OWNERSHIP_ANOMALIES,
+    OWNERSHIP_INTERVALS,
+    OWNERSHIP_NOTES,
+)
 from pipelines.spark.jobs.ownership import TableWriters
 from rebalance.diagnosis.anomaly import Anomaly
 from rebalance.diagnosis.targets import Assignment
 from rebalance.facts.heartbeats import Heartbeat, heartbeats_of
 from rebalance.model.message_queue import MessageQueue
+from rebalance.ownership.notes import ENDS_IN_THE_MIDDLE, STARTS_IN_THE_MIDDLE
 from rebalance.replay import replay
 from tests.support.generate_sessions import generate_group
 
@@ -34,6 +41,15 @@ def test_columns_come_from_attributes_of_another_name() -> None:
         "begin_at": datetime(2023, 11, 14, 22, 13, 20, 123_000, UTC), "end_at": None, "clients": ["c1", "c2"],
         "cause": "views_differ", "detail": "", "evidence": "wire:7",
     }  # fmt: skip
+
+
+def test_where_a_record_begins_and_ends_is_a_row() -> None:
+    """`group_notes`, which the lake keeps, leaves out what is of no group: `replay` says it once for all of them."""
+    history = replay(generate_group("g", clients=4, queues=6).facts[5:])
+    rows = rows_to_batch(OWNERSHIP_NOTES.bare_schema, history.group_notes, "here").to_pylist()
+    told = [row["detail"] for row in rows if row["kind"] in (STARTS_IN_THE_MIDDLE, ENDS_IN_THE_MIDDLE)]
+    assert any(detail.startswith("nothing is certain before ") for detail in told)
+    assert {row["group"] for row in rows} == {"g"}
 
 
 def test_queues_are_told_as_broker_and_id() -> None:

@@ -111,6 +111,17 @@ detail   text  what exactly was seen
 evidence text  where it was read
 """),
 ).holding(kind=ANOMALY_KINDS)
+OWNERSHIP_NOTES = Table(
+    "ownership_notes",
+    "one reason why a group's owners are not certain: before its oldest record, after its newest, in a hole of it",
+    columns("""
+source  text  evidence folder
+group   text  consumer group
+kind    text  why nothing, or less, is certain
+subject text  client, topic or broker it is about; empty when it is about the whole group
+detail  text  from when or until when, and of how many queues
+"""),
+)
 OWNERSHIP_TABLES = (
     LOG_EVENTS,
     HEARTBEATS,
@@ -118,4 +129,5 @@ OWNERSHIP_TABLES = (
     ASSIGNMENT_DIVERGENCE,
     OWNERSHIP_INTERVALS,
     OWNERSHIP_ANOMALIES,
+    OWNERSHIP_NOTES,
 )

@@ -43,6 +43,7 @@ REPLAYED = {
     "assignment_divergence": "divergence",
     "ownership_intervals": "intervals",
     "ownership_anomalies": "anomalies",
+    "ownership_notes": "group_notes",
 }
 """Table -> attribute of `Replay` that holds its rows."""
 BUCKET_BYTES = 128 << 20

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 
 from parsers.layouts.columns import schema_from
-from pipelines.lake.tables.ownership import ASSIGNMENT_DIVERGENCE, ASSIGNMENTS, OWNERSHIP_ANOMALIES, OWNERSHIP_INTERVALS
+from pipelines.lake.tables.ownership import (
+    ASSIGNMENT_DIVERGENCE,
+    ASSIGNMENTS,
+    OWNERSHIP_ANOMALIES,
+    OWNERSHIP_INTERVALS,
+    OWNERSHIP_NOTES,
+)
 from pipelines.lake.tables.table import Table
 
 BRIEF = (
@@ -41,7 +47,7 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ("begin_at", "end_at", "kind", "group", "topic", "broker", "queue_id", "detail", "cause"),
     ),
     "notes": (
-        schema_from("group text, kind text, subject text, detail text"),
+        schema_of(OWNERSHIP_NOTES),
         ("group", "kind", "subject", "detail"),
     ),
     "unrecognised": (

@@ -16,7 +16,6 @@ _TITLES = {
     "go": "Go client",
     "cpp": "C++ client",
     "grpc": "Java client for gRPC: rocketmq-client.log",
-    "stats": "Broker: stats.log",
 }
 _INTRODUCTION = """# Log texts
 
@@ -42,7 +41,7 @@ releases were read by specification. Its consumers pop through a proxy, and shar
 `log_events`, and no facts of who owns what. What a POP group acknowledged, and what comes again, the broker's store
 tells (`pop`). Texts of gRPC clients in other languages, and of the proxy, are not recognised.
 
-What a broker counts (stats.log) is read where the file itself is named: of a folder, that log is passed over.
+What a broker counts (stats.log), its watermarks, its checks of transactions, and what a proxy writes is not read.
 """
 
 

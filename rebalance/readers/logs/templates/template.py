@@ -60,7 +60,7 @@ class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
 
     `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
-    client, go, cpp, grpc or stats.
+    client, go, cpp or grpc.
     """
 
     name: str
