@@ -286,4 +286,6 @@ def _parse(declared: dataclasses.Field[Any], text: str) -> Any:
             return int(text)
         except ValueError:
             raise ValueError(f"{name} is a whole number, not {text!r}") from None
+    if "\0" in text:
+        raise ValueError(f"{name} has a NUL in it: {text!r}")
     return text

@@ -242,6 +242,14 @@ def test_a_file_without_end_is_no_setting(flag: list[str], store: Path, monkeypa
     assert "/dev/zero" in called.err
 
 
+def test_a_folder_with_a_nul_in_its_name_is_no_setting(store: Path, tmp_path: Path) -> None:
+    conf = tmp_path / "broker.conf"
+    conf.write_bytes(b"storePathCommitLog=/data/sto\0\0/commitlog\n")
+    called = call("queues", store, "--broker-conf", conf)
+    assert called.code == 2
+    assert "storePathCommitLog has a NUL in it: '/data/sto\\x00\\x00/commitlog'" in called.err
+
+
 def test_a_small_file_that_grows_without_end_is_no_table_of_offsets(store: Path, tmp_path: Path) -> None:
     bomb = tmp_path / "consumerOffset.json"
     bomb.write_bytes(gzip.compress(bytes(300 << 20), 1))
