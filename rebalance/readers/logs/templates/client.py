@@ -222,6 +222,13 @@ _PULL_TEMPLATES = (
     _client("offset_unused", "INFO", "all", "remove unused mq, {mq}, {group}"),
     _client("offset_fetch_failed", "WARN", "all", "fetchConsumeOffsetFromBroker exception, {mq}"),
     _client("persist_failed", "ERROR", "all", "updateConsumeOffsetToBroker exception, {mq}"),
+    _client(
+        "pull_went_back",
+        "WARN",
+        "all",
+        "[BUG] pull message result maybe data wrong, nextBeginOffset: {queue_offset} firstMsgOffset: {stored} "
+        "prevRequestOffset: {requested}",
+    ),
     _client("pull_request_dropped", "INFO", "all", "the pull request[{pull_request}] is dropped."),
     _client(
         "pull_not_locked",
