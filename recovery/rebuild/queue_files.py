@@ -18,6 +18,8 @@ from recovery.scan.topic_table import TopicTable
 
 SPARE_QUEUES = 1 << 12
 MAX_NAME_BYTES = 255
+WAITING_BYTES = 1 << 21
+"""Units wait for so many bytes of all queues: each file is opened once for them, whatever batches they come in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class QueueTotals:
 class QueueFilesWriter:
     """Appends the units of batches to the queue files under `root`, creating them as the broker does.
 
-    Classic queues go to consumequeue/, BatchCQ ones to batchconsumequeue/. Memory: one batch's units.
+    Classic queues go to consumequeue/, BatchCQ ones to batchconsumequeue/. Memory: WAITING_BYTES of units, and those of
+    one batch.
     """
 
     def __init__(self, root: Path, topics: TopicTable, *, file_size: int, batch_file_size: int) -> None:
@@ -51,6 +54,8 @@ class QueueFilesWriter:
         self._sizes = (file_size, batch_file_size)
         self._state = new_state(SPARE_QUEUES)
         self._folders: dict[int, Path | None] = {}
+        self._waiting: dict[int, tuple[int, list[memoryview]]] = {}
+        self._waiting_bytes = 0
 
     @classmethod
     def of(cls, root: Path, topics: TopicTable, settings: StoreSettings) -> QueueFilesWriter:
@@ -76,10 +81,20 @@ class QueueFilesWriter:
         view = memoryview(packed)  # type: ignore[arg-type]
         for number in np.flatnonzero(sizes).tolist():
             end, size = int(ends[number]), int(sizes[number])
-            self._append(number, int(before[number]), view[end - size : end])
+            _, pieces = self._waiting.setdefault(number, (int(before[number]), []))
+            pieces.append(view[end - size : end])
+        self._waiting_bytes += len(packed)
+        if self._waiting_bytes >= WAITING_BYTES:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        for number, (before, pieces) in self._waiting.items():
+            self._append(number, before, memoryview(b"".join(pieces)))
+        self._waiting, self._waiting_bytes = {}, 0
 
     def close(self) -> None:
-        """Create the files that the broker creates for a unit it then skips, where nothing came after."""
+        """Write what waits, and the files that the broker creates for a unit that it skips where nothing came after."""
+        self._write_waiting()
         state = self._state
         for number in np.flatnonzero((state.opened != NO_FILE) & (state.opened == state.end)).tolist():
             folder, size = self._folder(number), self._sizes[False]

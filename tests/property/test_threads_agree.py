@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store.store import open_store
 from recovery.rebuild.rebuild import rebuild
 from recovery.scan.log_runs import RECORDS_PER_RUN, runs_between
@@ -36,6 +37,7 @@ def rebuilt(root: Path, to: Path, *, threads: int, most: int) -> tuple[dict[str,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recovery.scan.scan_ahead.at_once", lambda: threads)
         patch.setattr("recovery.scan.log_runs.runs_between", partial(runs_between, most=most))
+        patch.setattr("recovery.rebuild.queue_files.WAITING_BYTES", 3 * most * CQ_UNIT.size)
         report = rebuild(*opened(root, VERSION, SETTINGS), to)
     files = {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
     return files, {**report.document(), "to": None}

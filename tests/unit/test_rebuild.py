@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.evidence.guard import WouldTouchEvidence
+from recovery.rebuild.queue_files import write_piece
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
+from recovery.scan.log_runs import runs_between
 from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder, overwrite, shop
 from tests.support.opened import opened
@@ -46,6 +50,25 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(ZeroDivisionError):
         rebuild(*opened(root), tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_queue_file_is_opened_once_for_the_units_of_many_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opens: list[Path] = []
+
+    def counted(path: Path, *given: Any) -> None:
+        opens.append(path)
+        write_piece(path, *given)
+
+    monkeypatch.setattr("recovery.rebuild.queue_files.write_piece", counted)
+    monkeypatch.setattr("recovery.scan.log_runs.runs_between", partial(runs_between, most=1))
+    builder = StoreBuilder(tmp_path / "store")
+    for _ in range(5):
+        builder.put()
+    rebuild(*opened(builder.root, VERSION, SETTINGS), tmp_path / "new")
+    files = [path for path in (tmp_path / "new" / "consumequeue").rglob("*") if path.is_file()]
+    assert len(opens) == len(files)
 
 
 def test_what_is_inferred_is_said_and_what_is_assumed_is_not_certain(tmp_path: Path) -> None:
