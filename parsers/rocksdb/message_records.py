@@ -53,7 +53,18 @@ def read_message_records(
     on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of the database `rocksdbstore`, by column family and key, as batches of MESSAGE_RECORD_SCHEMA.
+    """The rows of the database `rocksdbstore` (`read_message_rows`) as batches of MESSAGE_RECORD_SCHEMA."""
+    return map(rows_to_batch, read_message_rows(file, families, on_damage=on_damage, damage=damage))
+
+
+def read_message_rows(
+    file: StoreFile,
+    families: Sequence[str] = FAMILIES,
+    *,
+    on_damage: OnDamage = "raise",
+    damage: DamageSink | None = None,
+) -> Iterator[list[Row]]:
+    """The rows of the database `rocksdbstore`, by column family and key, some at a time; times are epoch ms.
 
     Rows that are none are damage, as is a database that cannot be read.
     """
@@ -64,7 +75,7 @@ def read_message_records(
             for family in (name for name in families if name in database.families):
                 for pairs in database.pairs(family):
                     rows, broken = _rows(family, pairs)
-                    yield _batch(rows)
+                    yield rows
                     for key in broken:
                         problem = f"no row of column family {family}: key {key.hex()}"
                         report(CorruptRecord(problem, path=file.path, field="key"), on_damage, damage)
@@ -149,7 +160,8 @@ READERS: dict[str, Callable[[bytes, bytes], Row | None]] = {
 }
 
 
-def _batch(rows: Sequence[Row]) -> pa.RecordBatch:
+def rows_to_batch(rows: Sequence[Row]) -> pa.RecordBatch:
+    """Rows as MESSAGE_RECORD_SCHEMA has them; fields that a row does not have are null."""
     columns = []
     for field in MESSAGE_RECORD_SCHEMA:
         values = [row.get(field.name) for row in rows]

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.damage.errors import Damage
+from parsers.layouts.instants import MAX_MS
 from parsers.rocksdb.layout import INDEXED_TO
-from parsers.rocksdb.message_records import INDEX_KINDS, read_message_records, read_notes
+from parsers.rocksdb.message_records import INDEX_KINDS, read_message_rows, read_notes, rows_to_batch
 from parsers.store.places import MESSAGE_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -85,8 +88,8 @@ class _Rows:
         """Those that `damage` does not take, of messages that are neither expired nor lost."""
         has_halves = False
         columns = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))]
-        for batch in read_message_records(file, on_damage="collect", damage=damage.append):
-            rows = [row for row in batch.to_pylist() if row["kind"] != NOTE]
+        for read in read_message_rows(file, on_damage="collect", damage=damage.append):
+            rows = [row for row in read if row["kind"] != NOTE]
             places = np.array([row["physical_offset"] for row in rows], np.int64)
             marks = np.array([hash(_said(row)) for row in rows], np.int64)
             is_entry = np.array([_is_entry(row) for row in rows], np.bool_)
@@ -121,7 +124,8 @@ class _Missing:
 def _messages(store: Store, has_halves: bool) -> Iterator[Row]:
     columns = [*COLUMNS, *(["properties"] if has_halves else [])]
     for batch in read_commitlog(store, columns=columns, on_damage="collect"):
-        yield from batch.to_pylist()
+        stored_ms = pc.divide(batch["store_timestamp"].cast(pa.int64()), 1000)
+        yield from batch.set_column(COLUMNS.index("store_timestamp"), "store_timestamp", stored_ms).to_pylist()
 
 
 def _entries(message: Row) -> set[Entry]:
@@ -146,7 +150,8 @@ def _beside_index(message: Row) -> Iterator[Entry]:
 def _said(row: Row) -> Entry:
     """What a row says of its message, but for the place."""
     if _is_entry(row):
-        return row["kind"], row["key"], row["topic"], row["unique_key"], row["store_time"]
+        stored_ms = row["store_time"] if abs(row["store_time"]) <= MAX_MS else None  # as the column of the log has it
+        return row["kind"], row["key"], row["topic"], row["unique_key"], stored_ms
     topic = (row["topic"],) if row["kind"] == "half" else ()
     return row["kind"], row["msg_size"], row["unique_key"], *topic
 
@@ -157,10 +162,10 @@ def _is_entry(row: Row) -> bool:
 
 def _shown(file: StoreFile, wanted: Collection[tuple[int, int]]) -> list[str]:
     """The rows of these places and marks, in words, in the order of the database."""
-    batches = read_message_records(file, on_damage="collect")
-    rows = (row for batch in batches for row in batch.to_pylist() if row["kind"] != NOTE)
+    rows = (row for read in read_message_rows(file, on_damage="collect") for row in read if row["kind"] != NOTE)
     found = (row for row in rows if (row["physical_offset"], hash(_said(row))) in wanted)
-    return [str({name: value for name, value in row.items() if value is not None}) for row in islice(found, NAMED)]
+    shown = rows_to_batch(list(islice(found, NAMED))).to_pylist()
+    return [str({name: value for name, value in row.items() if value is not None}) for row in shown]
 
 
 def _finding(kind: str, places: Sequence[int], count: int, said: Sequence[str]) -> Finding:
