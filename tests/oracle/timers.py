@@ -49,6 +49,7 @@ def write_timer_base(version: str, seed: int, exit: Exit, folder: Path) -> Base:
         "mappedFileSizeTimerLog": str(chance.choice(LOG_SIZES)),
         "mappedFileSizeCommitLog": str(chance.choice((16_384, 65_536))),
         "timerRollWindowSlot": "7200",
+        **_wheel_settings(random.Random(f"wheel {version} {seed}")),
     }
     plan = Plan(version, seed, exit, chance.choice((60, 150, 300)), 0, settings)
     root = folder / f"{PREFIX}{plan.name}"
@@ -63,6 +64,13 @@ def write_timer_base(version: str, seed: int, exit: Exit, folder: Path) -> Base:
     groups = {"offsetTable": {"TopicA@readers": {"0": 0}}}
     (root / "config" / "consumerOffset.json").write_text(json.dumps(groups))
     return Base(plan, root, [], None)
+
+
+def _wheel_settings(chance: random.Random) -> dict[str, str]:
+    """How long a slot is and how many of them a timer waits in before it rolls, where a setting says so."""
+    precision = chance.choice((1000, 1000, 500, 200, 100))
+    slots = chance.choice((7_200, 7_200, 3_600, 90_000)) * 1000 // precision
+    return {"timerPrecisionMs": str(precision), "timerRollWindowSlot": str(slots)}
 
 
 def is_of_timers(name: str) -> bool:
@@ -114,8 +122,11 @@ def _judged(cases: FreshCases, base: Base, name: str, told: dict[str, Told | Non
 
 
 def _has_lost_units(found: Finding, case: Case) -> bool:
-    """Slots whose units an edit of the timer log took are told by the slots."""
-    return found.kind == "timer_slot_wrong" and any(edit["path"].startswith(LOG) for edit in case["edits"])
+    """Units that an edit of the timer log took are told by the slots that led to them, and by the messages they were
+    of."""
+    return found.kind in ("timer_slot_wrong", "timer_check_wrong") and any(
+        edit["path"].startswith(LOG) for edit in case["edits"]
+    )
 
 
 WHY = ("refused", "load", "loadTimers", "error", "exception", "hang")

@@ -8,7 +8,7 @@ import org.apache.rocketmq.store.*;
 /** For tests/oracle: TimerMessageStore of one version writes timers ("timers DIR MODE SEED COUNT k=v.."), and says what it makes of damaged copies ("recover" with `lab.timers`). */
 class Timers {
   static final String PACKAGE = "org.apache.rocketmq.store.timer.", TOPIC = "rmq_sys_wheel_timer";
-  static final int LONGEST_CHAIN = 10000, PRECISION_MS = 1000, SLOT = 32;
+  static final int LONGEST_CHAIN = 10000, SLOT = 32;
   static final long HOUR_MS = 3600 * 1000;
 
   /** As BrokerController#initializeMessageStore has it. */
@@ -19,6 +19,10 @@ class Timers {
     Object timers = made.newInstance(store, store.getMessageStoreConfig(), check, metrics, Lab.stats());
     Lab.call(store, "setTimerMessageStore", timers);
     return timers;
+  }
+
+  static int precisionMs(DefaultMessageStore store) throws Exception {
+    return (Integer) Lab.call(store.getMessageStoreConfig(), "getTimerPrecisionMs");
   }
 
   /** MODE clean: COUNT messages, then shutdown; halt: then Runtime.halt. Half of the messages are timers: due soon, in minutes, or beyond the window of the wheel; some are deleted again. */
@@ -65,7 +69,7 @@ class Timers {
   static String[] timer(DefaultMessageStore store, Random chance, int i) throws Exception {
     MessageExtBrokerInner m = plain(chance, i);
     long[] in = {500 + chance.nextInt(3000), 60000 + chance.nextInt(600000), 2 * HOUR_MS + chance.nextInt(1000), 5 * HOUR_MS};
-    long due = (System.currentTimeMillis() + in[chance.nextInt(4)]) / PRECISION_MS * PRECISION_MS;
+    long due = (System.currentTimeMillis() + in[chance.nextInt(4)]) / precisionMs(store) * precisionMs(store);
     put(store, m, due);
     return new String[]{"" + due, m.getProperty("UNIQ_KEY")};
   }
@@ -75,7 +79,7 @@ class Timers {
     boolean byTopic = false;
     for (Method method : Class.forName(PACKAGE + "TimerMessageStore").getMethods()) byTopic |= method.getName().equals("buildDeleteKey");
     MessageAccessor.putProperty(m, "TIMER_DEL_UNIQKEY", byTopic ? "TopicA+" + timer[1] : timer[1]);
-    if (Long.parseLong(timer[0]) > System.currentTimeMillis() + 2 * PRECISION_MS) put(store, m, Long.parseLong(timer[0]));
+    if (Long.parseLong(timer[0]) > System.currentTimeMillis() + 2 * precisionMs(store)) put(store, m, Long.parseLong(timer[0]));
   }
 
   static void put(DefaultMessageStore store, MessageExtBrokerInner m, long due) throws Exception {
@@ -104,7 +108,7 @@ class Timers {
       told.put("readMs", from);
       told.put("queueOffset", Lab.get(timers, "currQueueOffset"));
       told.put("flushed", Lab.call(Lab.call(Lab.get(timers, "timerLog"), "getMappedFileQueue"), "getFlushedWhere"));
-      told.put("reached", reached(timers, from));
+      told.put("reached", reached(timers, from, precisionMs(store)));
     }
     Lab.tryCall(Lab.get(timers, "timerWheel"), "shutdown", false);
     store.shutdown();
@@ -117,7 +121,7 @@ class Timers {
   }
 
   /** Every unit that TimerMessageStore#dequeue would come to from now on: its place, magic, due time, and where its message is, if it can be read. */
-  static List<Object> reached(Object timers, long from) throws Exception {
+  static List<Object> reached(Object timers, long from, int precisionMs) throws Exception {
     Object wheel = Lab.get(timers, "timerWheel"), log = Lab.get(timers, "timerLog");
     ByteBuffer inUse = (ByteBuffer) Lab.get(wheel, "byteBuffer");
     int slots = 2 * (Integer) Lab.get(wheel, "slotsTotal"), size = (Integer) Lab.get(timers, "timerLogFileSize");
@@ -125,8 +129,8 @@ class Timers {
     Field time = Lab.field(slotOf.getReturnType(), "timeMs");
     List<Object> units = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
-      if (inUse.getLong((int) ((from / PRECISION_MS + i) % slots) * SLOT) == 0) continue;
-      Object slot = slotOf.invoke(wheel, from + (long) i * PRECISION_MS);
+      if (inUse.getLong((int) ((from / precisionMs + i) % slots) * SLOT) == 0) continue;
+      Object slot = slotOf.invoke(wheel, from + (long) i * precisionMs);
       if (time.getLong(slot) == -1) continue;
       long at = (Long) Lab.get(slot, "lastPos");
       for (int n = 0; at != -1 && n < LONGEST_CHAIN; n++) {
