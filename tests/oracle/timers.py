@@ -101,7 +101,7 @@ def _judged(cases: FreshCases, base: Base, name: str, told: dict[str, Told | Non
         return Judged(case, {"forecast": {"no answer of the store classes": (None, truth)}})
     case["truth"] = truth
     verdict = judge_case(cases, name, _sizes(case))
-    outside = {f"outside {found.kind}": (found, None) for found in verdict.outside if not _has_lost_units(found, case)}
+    outside = {f"outside {found.kind}": (found, None) for found in verdict.outside if not _is_of_edits(found, case)}
     differs: dict[str, Differences] = {"verify": outside, "forecast": {}}
     with cases.built(case) as root:
         starts = truth.get("loadTimers") is True
@@ -121,12 +121,11 @@ def _judged(cases: FreshCases, base: Base, name: str, told: dict[str, Told | Non
     return Judged(case, differs)
 
 
-def _has_lost_units(found: Finding, case: Case) -> bool:
-    """Units that an edit of the timer log took are told by the slots that led to them, and by the messages they were
-    of."""
-    return found.kind in ("timer_slot_wrong", "timer_check_wrong") and any(
-        edit["path"].startswith(LOG) for edit in case["edits"]
-    )
+def _is_of_edits(found: Finding, case: Case) -> bool:
+    """Units that an edit took are told by the slots that led to them and by the messages they were of; slots that one
+    took by the units of rolls."""
+    edited = {edit["path"].partition("/")[0] for edit in case["edits"]}
+    return bool({"timer_slot_wrong": {LOG, WHEEL}, "timer_check_wrong": {LOG}}.get(found.kind, set()) & edited)
 
 
 WHY = ("refused", "load", "loadTimers", "error", "exception", "hang")
