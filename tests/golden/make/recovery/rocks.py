@@ -139,13 +139,13 @@ def otherwise(v):
     pack(v, "c*-", f"{v}-combined-otherwise")
 BEFORE = {"both": {"combineCQPreferCQType": "default", "combineAssignOffsetCQType": "default"}, "rocks answers": OTHERWISE["rocks answers"][0]}
 def before(v):
-    """The stores of 5.5.1's `combined` started with an earlier version, without a database and with it."""
+    """The store of 5.5.1 whose database is behind, started with an earlier version, without that database and with it."""
     import lzma
     with lzma.open("../../recovery/rocksdb/cases/5.5.1-combined.jsonl.xz", "rt") as lines: recorded = [json.loads(line) for line in lines]
     for case in recorded:
         for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{case['base']}{end}", f"{D}/bases/")
         told = case["damageClass"]
-        if told not in ("combined.none", "combined.no_database", "combined.search"): continue
+        if told not in ("combined.none", "combined.no_database") or not case["base"].endswith("behind"): continue
         for name, settings in BEFORE.items():
             again = {key: case[key] for key in ("base", "edits")} | dict(version=v, id=f"{case['id'].replace('q551', 'q' + v.replace('.', ''))}-{name.replace(' ', '-')}", damageClass=f"{told}_{name.replace(' ', '_')}", description=f"{case['description']}; {name}", configOverrides={**case["configOverrides"], **settings})
             chunk(v, [again]); gen.dump(again, f"{D}/cases/{again['id']}.json")
