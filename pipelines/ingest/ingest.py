@@ -35,7 +35,7 @@ from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
 from pipelines.lake.tables.raw_table import FileTable
-from pipelines.objects.place import BytesRefused
+from pipelines.objects.view import BytesRefused
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table
 
 if TYPE_CHECKING:

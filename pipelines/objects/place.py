@@ -41,13 +41,6 @@ class StoreRefused(OSError):
     """The server of an object store answered with an error, or not at all: one sentence."""
 
 
-class BytesRefused(StoreRefused):
-    """No more bytes come of a store that is read as evidence: where, where that is known, and why."""
-
-    def __str__(self) -> str:
-        return ": ".join(filter(None, (self.filename, self.strerror)))
-
-
 class Changed(Exception):
     """An object is not as a conditional write expects it to be; it was left as it is."""
 

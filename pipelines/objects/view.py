@@ -22,11 +22,18 @@ from typing import Final
 from parsers.evidence.supplied import supplied, supply_of
 from pipelines.objects.faults import Pages, let_go, open_faults
 from pipelines.objects.listing import LISTING, StoreView, hash_of, held
-from pipelines.objects.place import BytesRefused, ObjectPlace
+from pipelines.objects.place import ObjectPlace, StoreRefused
 
 NEWS: Mapping[str, object] = {"news": True}
 """Asks the pager what was refused since this was asked last. The zeros that stand for it are let go of: they are asked
 for again when they are touched again."""
+
+
+class BytesRefused(StoreRefused):
+    """No more bytes come of a store that is read as evidence: where, where that is known, and why."""
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.filename, self.strerror)))
 
 
 class _Ended(BaseException):

@@ -11,7 +11,7 @@ from parsers.store.store import NotAStore
 from pipelines.lake.configuration.addressed_stores import at_hand
 from pipelines.lake.configuration.broker_stores import known_store_of
 from pipelines.lake.configuration.sources import ReplicaGroup, Sources
-from pipelines.objects.place import BytesRefused
+from pipelines.objects.view import BytesRefused
 from recovery.compare.comparison import compare
 from recovery.compare.replica import Replica
 from recovery.compare.written.rows import as_dicts
