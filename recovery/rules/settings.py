@@ -95,6 +95,8 @@ class StoreSettings:
     combine_cq_loading_cq_types: str = _setting("combineCQLoadingCQTypes", "default;defaultRocksDB", (5, 4, 0))
     combine_cq_prefer_cq_type: str = _setting("combineCQPreferCQType", "default", (5, 4, 0))
     combine_assign_offset_cq_type: str = _setting("combineAssignOffsetCQType", "default", (5, 4, 0))
+    combine_cq_use_rocksdb_for_lmq: bool = _setting("combineCQUseRocksdbForLmq", False, (5, 5, 0))
+    rocksdb_cq_selective_double_write_enable: bool = _setting("rocksdbCQSelectiveDoubleWriteEnable", False, (5, 5, 1))
     use_separate_store_path_for_rocksdb_cq: bool = _setting("useSeparateStorePathForRocksdbCQ", False, (5, 5, 0))
     store_path_root_dir: str = _setting("storePathRootDir", "")
     store_path_commit_log: str = _setting("storePathCommitLog", "")

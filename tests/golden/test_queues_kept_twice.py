@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,10 +51,22 @@ def test_a_search_by_time_ends_where_those_queues_do(root: Path) -> None:
     assert answers[0] > answers[1]
 
 
-def test_a_start_in_which_the_database_decides_and_the_files_answer_is_named_as_not_played(root: Path) -> None:
-    plain = json.loads(call("forecast", root, "--no-advice", *said(*TWICE)).out)
-    assert plain["lost_counts"]["message"] == 0
-    assigns = (*TWICE, "combineAssignOffsetCQType=defaultRocksDB")
-    told = json.loads(call("forecast", root, "--no-advice", *said(*assigns)).out)
-    assert any("combineAssignOffsetCQType" in each["why"] for each in told["unknown"])
+def foretold(root: Path, *settings: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(call("forecast", root, "--no-advice", *said(*settings)).out)
+    return document
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "combineAssignOffsetCQType=defaultRocksDB",
+        "combineCQUseRocksdbForLmq=true",
+        "rocksdbCQSelectiveDoubleWriteEnable=true",
+    ],
+)
+def test_a_start_that_parts_the_queues_between_both_is_named_as_not_played(root: Path, setting: str) -> None:
+    assert foretold(root, *TWICE)["lost_counts"]["message"] == 0
+    told = foretold(root, *TWICE, setting)
+    assert any(setting.partition("=")[0] in each["why"] for each in told["unknown"])
     assert told["lost_counts"]["message"] is None
+    assert foretold(root, "storeType=default", setting)["lost_counts"]["message"] == 0
