@@ -38,10 +38,10 @@ class UnitColumns(NamedTuple):
 
 
 @cached_njit(nogil=True, _nrt=False)
-def valid_prefix(data: Bytes, start: int) -> int:
-    """The first unit at or after `start` that ConsumeQueue#recover would not accept."""
+def valid_prefix(data: Bytes) -> int:
+    """The first unit that ConsumeQueue#recover would not accept."""
     count = len(data) // UNIT_SIZE
-    unit = start
+    unit = 0
     while unit < count:
         at = unit * UNIT_SIZE
         if load_long(data, at) < 0 or load_int(data, at + SIZE_AT) <= 0:

@@ -113,7 +113,7 @@ def _valid_units(data: Bytes) -> int:
     """Units before the first one that recovery refuses."""
     whole = len(data) // CQ_UNIT.size
     for at, piece in spans(data, 0, whole * CQ_UNIT.size, STEP):
-        valid = valid_prefix(piece, 0)
+        valid = valid_prefix(piece)
         if valid < len(piece) // CQ_UNIT.size:
             return at // CQ_UNIT.size + valid
     return whole

@@ -43,13 +43,13 @@ def bytes_line(
         yield Line(at, end - at, shown + more, group, field, value, meaning)
 
 
-def layout_lines(buf: memoryview, at: int, layout: Layout, group: str, prefix: str = "") -> Iterator[Line]:
+def layout_lines(buf: memoryview, at: int, layout: Layout, group: str) -> Iterator[Line]:
     """A line for each field of a structure. Raises TruncatedRecord when it is not all there."""
     row = layout.unpack(buf, at)
     for field in layout.fields:
         start = at + layout.offsets[field.name]
         value = field_value(field, row[field.name])
-        yield from bytes_line(buf, start, start + field.width, group, prefix + field.name, value, field.meaning)
+        yield from bytes_line(buf, start, start + field.width, group, field.name, value, field.meaning)
 
 
 def field_value(field: Field, number: int) -> str:

@@ -69,10 +69,10 @@ class Layer:
     reason: str | None = None
 
     @classmethod
-    def of_range(cls, first: int, end: int, state: State, reason: str | None = None, *, certain: bool = True) -> Layer:
-        """One range; none where it is empty."""
-        whole = np.array([[first, end]] if first < end else [], np.int64).reshape(-1, 2)
-        return cls(whole[:, 0], whole[:, 1], state, certain, reason)
+    def empty(cls, state: State, reason: str | None = None, *, certain: bool = True) -> Layer:
+        """No range: what a state says, for ranges to come."""
+        none = np.empty(0, np.int64)
+        return cls(none, none, state, certain, reason)
 
     @classmethod
     def of_offsets(cls, offsets: Longs, state: State, reason: str | None = None, *, certain: bool = True) -> Layer:

@@ -148,7 +148,7 @@ class _Living:
         self._most_messages = sum(file.size for file in store.commitlog) // SMALLEST_MESSAGE
         doubt = sides.head_doubt
         expired = BEFORE_LOG if doubt is None else f"{BEFORE_LOG}, or lost ({_meaning(doubt.kind)})"
-        self._expired = Layer.of_range(0, 0, State.EXPIRED, expired, certain=doubt is None)
+        self._expired = Layer.empty(State.EXPIRED, expired, certain=doubt is None)
         self._damaged = _damaged_by_queue(sides.log)
         self._undecided = {life.topic: life.evidence for life in sides.lives.undecided}
 
@@ -158,7 +158,7 @@ class _Living:
                 layers = list(_batch_layers(key, self._store.batch_queues[key], self._sides, self._expired))
             else:
                 layers = [self._damaged_records(key), *self._layers(key)]
-            ranges = tuple(painted(layers, self._before(), Layer.of_range(0, 0, State.UNKNOWN, NOTHING_HELD)))
+            ranges = tuple(painted(layers, self._before(), Layer.empty(State.UNKNOWN, NOTHING_HELD)))
             if ranges:
                 yield QueueLedger(None, *key, _living_life(self._sides.lives, key), ranges)
 
@@ -175,7 +175,7 @@ class _Living:
         if self._sides.facts.start > 0:
             return self._expired
         why = f"{NOTHING_HELD}, and the log begins at byte 0"
-        return Layer.of_range(0, 0, State.UNKNOWN, why, certain=False)
+        return Layer.empty(State.UNKNOWN, why, certain=False)
 
     def _layers(self, key: QueueKey) -> Iterator[Layer]:
         side = self._sides.queues.get(key)
@@ -237,7 +237,7 @@ def _stray_layers(slots: Longs, places: Longs, stray: Mask, facts: LogFacts, exp
 def _settled(first: int, end: int, unsettled: Intervals) -> Layer:
     """What the first pass found in its place, byte for byte."""
     if end <= first:
-        return Layer.of_range(0, 0, State.STORED)
+        return Layer.empty(State.STORED)
     starts, ends = np.array([first], np.int64), np.array([end], np.int64)
     return Layer(np.concatenate((starts, unsettled.ends)), np.concatenate((unsettled.starts, ends)), State.STORED)
 
@@ -265,17 +265,17 @@ def _batch_layers(key: QueueKey, files: Sequence[StoreFile], sides: QueueSides, 
     first, count, places = first[possible], count[possible], places[possible]
     _, is_own = found_at(records, places)
     below, beyond = ~is_own & (places < facts.start), ~is_own & (places >= facts.end)
-    yield _of_runs(Layer.of_range(0, 0, State.STORED), first[is_own], count[is_own])
+    yield _of_runs(Layer.empty(State.STORED), first[is_own], count[is_own])
     yield _of_runs(expired, first[below], count[below])
-    yield _of_runs(Layer.of_range(0, 0, State.TRUNCATED, BEYOND_LOG), first[beyond], count[beyond])
+    yield _of_runs(Layer.empty(State.TRUNCATED, BEYOND_LOG), first[beyond], count[beyond])
     wrong = ~is_own & ~below & ~beyond
-    yield _of_runs(Layer.of_range(0, 0, State.DAMAGED, _meaning("unit_points_to_nothing")), first[wrong], count[wrong])
+    yield _of_runs(Layer.empty(State.DAMAGED, _meaning("unit_points_to_nothing")), first[wrong], count[wrong])
     absent = ~np.isin(records, places) & (log.units.message_count[rows] > 0)
     for kind, chosen in (
         ("not_dispatched", records < facts.dispatched_to),
         ("not_dispatched_yet", records >= facts.dispatched_to),
     ):
-        layer = Layer.of_range(0, 0, STATES[kind], _meaning(kind))
+        layer = Layer.empty(STATES[kind], _meaning(kind))
         mine = rows[absent & chosen]
         yield _of_runs(layer, log.units.queue_offset[mine], log.units.message_count[mine].astype(np.int64))
 

@@ -74,7 +74,7 @@ def test_counts_are_those_of_the_units_one_by_one(rows: list[tuple[int, int, int
     valid = [row for row in rows if is_valid(row[0], row[1])]
     messages = [row for row in valid if not is_pre_blank(*row)]
     refused = [number for number, row in enumerate(rows) if not is_valid(row[0], row[1])]
-    assert valid_prefix(data, 0) == (refused[0] if refused else len(rows))
+    assert valid_prefix(data) == (refused[0] if refused else len(rows))
     assert count_units(data)[:2] == (len(messages), len(valid) - len(messages))
     live = (
         number for number, row in enumerate(rows) if row[0] >= commitlog_min and row[1] > 0 and not is_pre_blank(*row)

@@ -193,9 +193,10 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", css: str = ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{css}">{escape(text)}{hint}</text>'
 
 
-def _ends_of(text: str, limit: int = LABEL_CHARACTERS) -> str:
+def _ends_of(text: str) -> str:
     """Both ends of a long name: the queue's number comes last in it."""
-    return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[-limit // 2 :]}"
+    half = LABEL_CHARACTERS // 2
+    return text if len(text) <= LABEL_CHARACTERS else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def _shortened(text: Any, limit: int = 24) -> str:

@@ -230,6 +230,6 @@ def _one_bit(agreed: int, sides: tuple[Side, Side], left: LogBytes, right: LogBy
     return own is not None and others is not None and bits_apart(own, others) < TWO_BITS
 
 
-def bits_apart(left: bytes, right: bytes, most: int = TWO_BITS) -> int:
-    """How many bits two runs of bytes of one length differ in, counted up to `most`."""
-    return int(differing_bits(np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8), most))
+def bits_apart(left: bytes, right: bytes) -> int:
+    """How many bits two runs of bytes of one length differ in, counted up to TWO_BITS."""
+    return int(differing_bits(np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8), TWO_BITS))

@@ -170,7 +170,7 @@ def _opened(files: Sequence[StoreFile]) -> list[QueueFile]:
         except StoreFormatError:
             continue
         last = number == len(files) - 1
-        written = valid_prefix(np.frombuffer(map_file(file.path), np.uint8), 0) if last else len(view)
+        written = valid_prefix(np.frombuffer(map_file(file.path), np.uint8)) if last else len(view)
         first = (file.base_offset or 0) // CQ_UNIT.size
         opened.append(QueueFile(first, view, written, written == len(view), file.mtime_ns // 1_000_000))
     return opened

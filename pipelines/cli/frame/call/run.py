@@ -291,10 +291,10 @@ def last_rows(batches: Iterable[pa.RecordBatch], count: int) -> list[pa.RecordBa
     return list(kept)
 
 
-def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]], *, size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Rows in batches of `size`."""
+def batches_of(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    """Rows in batches of a few thousand."""
     import pyarrow as pa
 
     source = iter(rows)
-    while chunk := list(islice(source, size)):
+    while chunk := list(islice(source, 4096)):
         yield pa.RecordBatch.from_pylist(chunk, schema=schema)
