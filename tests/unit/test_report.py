@@ -9,11 +9,16 @@ import pytest
 
 from pipelines.report.drawn.svg import Bar, bars
 from pipelines.report.facts.model import Column, Facts, PrintedTable, with_notes
+from pipelines.report.facts.store import tell_ownership
 from pipelines.report.render import kept, render, shown, with_code
 from pipelines.report.sections.ledger import ledger_section
+from pipelines.report.sections.ownership import ownership_section
 from pipelines.report.sections.starts import starts_section
 from pipelines.report.sections.store import contents_section, lag_section
+from rebalance.ownership.notes import NOT_OBSERVED
+from rebalance.replay import replay
 from tests.support.cli import call
+from tests.support.damaged_records import each, facts_of_files, log_files, upto
 from tests.support.fixtures import GOLDEN
 from tests.support.incidents import incident
 from tests.support.report_page import SECTIONS, checked
@@ -67,6 +72,14 @@ def test_ownership_is_drawn_for_a_recorded_cluster(tmp_path: Path) -> None:
     checked(page)
     assert page.count('maybe"') > 5
     assert "lock_stall" in page
+
+
+def test_what_a_cut_record_leaves_open_is_told() -> None:
+    session = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
+    facts = Facts("logs", read_at_ms=0)
+    tell_ownership(facts, replay(facts_of_files(each(log_files(session), upto(5), only="c1"))))
+    (why,) = [table for table in ownership_section(facts).tables if table.caption == "Where not all of it is certain"]
+    assert {row["kind"] for row in why.rows} == {NOT_OBSERVED}
 
 
 def test_hostile_names_stay_text() -> None:

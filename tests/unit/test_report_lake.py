@@ -132,6 +132,11 @@ def test_disorders_are_told_where_nobody_is_known_to_have_owned_a_queue(lake: La
     disordered = render(facts_of_lake(lake, sources)).split('id="ownership"')[1]
     assert "no group that owned a queue, 1 disorder." in disordered
     assert "commit_rollback" in disordered
+    put(lake, "ownership_notes", {"source": "logs", "group": "G", "kind": "record_ends", "detail": "after 12:00"})
+    unsure = render(facts_of_lake(lake, sources)).split('id="ownership"')[1]
+    assert "Where not all of it is certain" not in disordered
+    assert "Where not all of it is certain" in unsure
+    assert "after 12:00" in unsure
 
 
 @pytest.mark.parametrize(

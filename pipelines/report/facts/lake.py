@@ -62,6 +62,7 @@ def facts_of_lake(lake: Lake, sources: Sources) -> LakeFacts:
         if any(lake.rows(table.name) for table in OWNERSHIP_TABLES):  # logs or captures had facts
             told.cluster.intervals = tables.rows("SELECT * FROM ownership_intervals")
             told.cluster.anomalies = tables.rows("SELECT * FROM ownership_anomalies")
+            told.cluster.ownership_notes = tables.rows("SELECT * FROM ownership_notes ORDER BY ALL")
         if lake.version("replica_differences") is not None:
             told.cluster.replicas = tables.rows("SELECT * FROM replica_differences ORDER BY ALL")
     return told

@@ -187,6 +187,7 @@ class Facts:
     delay_notes: list[str] = field(default_factory=list)
     intervals: list[Row] | None = None
     anomalies: list[Row] | None = None
+    ownership_notes: list[Row] = field(default_factory=list)
     replicas: list[Row] | None = None
     store_log: list[Row] | None = None
     journeys: dict[str, list[Row] | None] = field(default_factory=dict)

@@ -252,9 +252,10 @@ INSTANTS = {
 
 
 def tell_ownership(facts: Facts, history: Replay) -> None:
-    """Who owned which queue, and what was out of order."""
+    """Who owned which queue, what was out of order, and why not all of it is certain."""
     facts.intervals = [with_instants(asdict(row)) for row in history.intervals]
     facts.anomalies = [with_instants({**asdict(row), "clients": list(row.clients)}) for row in history.anomalies]
+    facts.ownership_notes = [asdict(row) for row in history.group_notes]
 
 
 def with_instants(row: dict[str, Any]) -> Row:

@@ -31,7 +31,7 @@ DAY_S = 86_400
 
 
 def ownership_section(facts: Facts) -> Section:
-    """One timeline for each group; anomalies as a table."""
+    """One timeline for each group; anomalies as a table, and one of when and why nothing is certain."""
     title = "Who owned which queue"
     if facts.intervals is None:
         return Section("ownership", title, "No broker logs, client logs or captures were given.", "unknown")
@@ -59,6 +59,9 @@ def ownership_section(facts: Facts) -> Section:
         for row in anomalies
     ]
     tables = [PrintedTable(columns, rows, "Disorders")] if anomalies else []
+    if facts.ownership_notes:
+        why = texts("group", "kind", "subject", "detail")
+        tables.append(PrintedTable(why, facts.ownership_notes, "Where not all of it is certain"))
     kinds = dict.fromkeys(row["kind"] for row in anomalies)
     remarks = [f"{kind}: {MEANINGS[kind]}." for kind in kinds if kind in MEANINGS]
     state: State = "finding" if anomalies else "good" if groups else "unknown"
