@@ -103,9 +103,12 @@ def test_logs_of_many_nodes_are_listed_in_time_that_grows_with_them(tmp_path: Pa
             (root / node / "data").mkdir(parents=True)
             for number in range(files):
                 (root / node / "data" / f"{number << 12:020d}").touch()
+        return min(listed(root, files) for _ in range(3)) / files
+
+    def listed(root: Path, files: int) -> float:
         began = process_time()
         store = open_store(root)
         assert (len(store.commitlog), len(store.not_understood)) == (files, files)
-        return (process_time() - began) / files
+        return process_time() - began
 
-    assert seconds(2000) < 3 * min(seconds(250), seconds(251))
+    assert seconds(2000) < 3 * seconds(250)
