@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,8 +69,15 @@ def publish(lake: Lake) -> Place:
     told = made_from(lake)
     if _published(lake) == told:
         return lake.catalog
+    with new_catalogue(lake.catalog) as fresh:
+        _write(lake, told, fresh)
+    return lake.catalog
+
+
+def _write(lake: Lake, told: str, fresh: Path) -> None:
+    """Write a catalogue, made from what `told` says, to a new file. Raises CatalogueUnwritten."""
     try:
-        with new_catalogue(lake.catalog) as fresh, connected(lake.root, fresh) as connection:
+        with connected(lake.root, fresh) as connection:
             connection.begin()
             for table in TABLES.values():
                 for statement in view_statements(table, lake.select(table.name)):
@@ -82,7 +89,6 @@ def publish(lake: Lake) -> Place:
             connection.commit()
     except (duckdb.IOException, duckdb.TransactionException) as refused:
         raise CatalogueUnwritten(f"the catalogue of the lake: {first_line(str(refused))}") from refused
-    return lake.catalog
 
 
 def made_from(lake: Lake) -> str:
@@ -102,10 +108,15 @@ def _published(lake: Lake) -> str | None:
     if not lake.catalog.exists():
         return None
     with duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True) as connection:
-        try:
-            found = connection.execute(f"SELECT {VERSIONS}()").fetchone()
-        except duckdb.Error:
-            return None
+        return _made_from(connection)
+
+
+def _made_from(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """What a catalogue was made from, as `made_from` says it; None where it does not tell."""
+    try:
+        found = connection.execute(f"SELECT {VERSIONS}()").fetchone()
+    except duckdb.Error:
+        return None
     return None if found is None else str(found[0])
 
 
@@ -130,6 +141,10 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     if not lake.catalog.exists():
         raise NoCatalog(f"{lake.catalog}: no catalogue yet; run `rocketlens ingest` first")
     connection = duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True)
+    told = _made_from(connection)
+    if told is not None and json.loads(told)[1] != str(lake.root):
+        connection.close()
+        connection = duckdb.connect(str(_of_moved(lake)), read_only=True)
     if not unsafe and _is_confined(connection):
         return connection
     read_parts(connection, lake.root)
@@ -137,6 +152,16 @@ def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnecti
     if not unsafe:
         _confine(connection)
     return connection
+
+
+def _of_moved(lake: Lake) -> Path:
+    """A catalogue in the user's own cache for a lake that was moved: the published one names files of its old place."""
+    told = made_from(lake)
+    try:
+        return _kept(str(lake.catalog), told, lambda fresh: _write(lake, told, fresh))
+    except OSError as refused:
+        why = f"it names files of the lake's former place, and another cannot be kept: {refused}"
+        raise NoCatalog(f"{lake.catalog}: {why}; run `rocketlens ingest` first") from None
 
 
 def _is_confined(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -242,17 +267,21 @@ def catalogue_here(catalog: Place) -> Path:
     """
     if isinstance(catalog, Path):
         return catalog
-    folder, of_lake = _cache(), _digest(str(catalog))
-    file = folder / f"{of_lake}-{_digest(catalog.stat().e_tag)}.duckdb"
-    if file.exists():
-        return file
-    content, seen = catalog.read_with_tag()
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{of_lake}-{os.getpid()}"
-    fresh.write_bytes(content)
-    for old in folder.glob(f"{of_lake}-*.duckdb"):
-        old.unlink(missing_ok=True)
-    return fresh.replace(folder / f"{of_lake}-{_digest(seen.e_tag)}.duckdb")
+    return _kept(str(catalog), catalog.stat().e_tag, lambda fresh: fresh.write_bytes(catalog.read_bytes()))
+
+
+def _kept(lake: str, content: str, write: Callable[[Path], object]) -> Path:
+    """A catalogue in the user's own cache, written if it is not there; earlier ones of that lake go. Raises OSError."""
+    folder, of_lake = _cache(), _digest(lake)
+    file = folder / f"{of_lake}-{_digest(content)}.duckdb"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            write(fresh := Path(place) / file.name)
+            for old in folder.glob(f"{of_lake}-*.duckdb"):
+                old.unlink(missing_ok=True)
+            fresh.replace(file)
+    return file
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 
 import rocketlens as rl
 from pipelines.lake import catalog
-from pipelines.lake.catalog import publish
+from pipelines.lake.catalog import NoCatalog, publish
 from pipelines.lake.delta.errors import CatalogueUnwritten
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
@@ -44,6 +44,36 @@ def test_a_catalogue_that_the_system_refuses_is_one_sentence_and_leaves_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert list(lake.root.iterdir()) == []
+
+
+def test_a_lake_that_was_moved_is_asked_where_it_is_now(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    lake = Lake((config / "la'ke").rename(config / "moved"))
+    before = state(lake.root)
+    for _ in range(2):
+        with catalog.open_catalog(lake) as published:
+            assert published.sql(f"SELECT broker FROM {TABLE}").fetchall() == [("a",)]
+            with pytest.raises(duckdb.PermissionException):
+                published.sql("SELECT * FROM 'secret.csv'")
+    assert state(lake.root) == before
+    (kept,) = (tmp_path / "cache" / "rocketlens" / "catalogues").iterdir()
+    assert kept.suffix == ".duckdb"
+    publish(lake)
+    kept.unlink()
+    with catalog.open_catalog(lake) as published:
+        assert published.sql(f"SELECT broker FROM {TABLE}").fetchall() == [("a",)]
+    assert not kept.exists(), "the published one is of this place"
+
+
+def test_a_moved_lake_without_a_cache_is_one_sentence(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(NoCatalog, match="names files of the lake's former place"):
+        catalog.open_catalog(Lake((config / "la'ke").rename(config / "moved")))
 
 
 def test_a_catalogue_is_published_again_when_only_questions_change(
