@@ -51,7 +51,7 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
         "combineCQUseRocksdbForLmq": settings.combine_cq_use_rocksdb_for_lmq,
         "rocksdbCQSelectiveDoubleWriteEnable": settings.rocksdb_cq_selective_double_write_enable,
     }
-    for name in (name for name, is_set in parting.items() if is_set and combines):
+    for name in (name for name, is_set in parting.items() if is_set and combines and settings.is_read(name, version)):
         why = f"{name} keeps queues of some topics in one store alone, and stops a start of stores combined otherwise"
         yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
     if combines and version.combines_queue_stores and is_made and (assigns, answers) == (ROCKSDB_STORE, FILE_STORE):

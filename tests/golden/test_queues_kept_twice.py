@@ -23,8 +23,8 @@ def root() -> Path:
     return next(path.parent for path in sorted(folder.rglob("consumequeue")))
 
 
-def said(*settings: str) -> list[str]:
-    return ["--version", "5.5.1", *(part for setting in settings for part in ("--config", setting))]
+def said(*settings: str, version: str = "5.5.1") -> list[str]:
+    return ["--version", version, *(part for setting in settings for part in ("--config", setting))]
 
 
 def ends(root: Path, *settings: str) -> tuple[Ends, bool]:
@@ -51,9 +51,20 @@ def test_a_search_by_time_ends_where_those_queues_do(root: Path) -> None:
     assert answers[0] > answers[1]
 
 
-def foretold(root: Path, *settings: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(call("forecast", root, "--no-advice", *said(*settings)).out)
+def foretold(root: Path, *settings: str, version: str = "5.5.1") -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(call("forecast", root, "--no-advice", *said(*settings, version=version)).out)
     return document
+
+
+@pytest.mark.parametrize(
+    ("setting", "version"),
+    [("combineCQUseRocksdbForLmq=true", "5.4.0"), ("rocksdbCQSelectiveDoubleWriteEnable=true", "5.5.0")],
+)
+def test_a_setting_that_a_broker_does_not_know_changes_nothing(root: Path, setting: str, version: str) -> None:
+    with_setting, without = (foretold(root, *TWICE, *more, version=version) for more in ((setting,), ()))
+    assert with_setting["lost_counts"]["message"] is not None
+    (told,) = (each for each in with_setting["unknown"] if each not in without["unknown"])
+    assert told["why"] == f"{version} does not have this setting"
 
 
 @pytest.mark.parametrize(
