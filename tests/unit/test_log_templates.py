@@ -9,6 +9,8 @@ import pytest
 
 from parsers.values.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
+from rebalance.readers.logs.facts import broker, client, cpp, go
+from rebalance.readers.logs.facts.offset_lines import _BUILDERS as OF_OFFSETS
 from rebalance.readers.logs.templates.document import page
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
@@ -17,6 +19,7 @@ from rebalance.readers.logs.templates.template import Template
 from tests.support.fixtures import CHECKOUT
 from tests.support.log_versions import version_range
 
+OF_FACTS = broker._BUILDERS | client._BUILDERS | go._BUILDERS | cpp._BUILDERS
 MQ = "MessageQueue [topic=%RETRY%g, brokerName=broker-a, queueId=3]"
 CHANNEL = (
     "ClientChannelInfo [channel=[id: 0x1a, L:/10.0.0.9:10911 - R:/10.0.0.1:51234], clientId=10.0.0.1@7#8, "
@@ -103,7 +106,14 @@ def test_a_name_has_one_set_of_fields() -> None:
         if template.yields:
             shapes.setdefault(template.name, set()).add(frozenset(template.field_names))
     different = {name for name, fields in shapes.items() if len(fields) > 1}
-    assert different <= {"strategy_failed", "producer_channel_expired", "topic_created"}
+    assert different <= {"strategy_failed", "producer_channel_expired", "topic_created", "flow_control"}
+
+
+def test_a_text_is_said_to_yield_what_is_made_of_it() -> None:
+    """Of a text that says nothing by itself the table tells whose beginning or name it is."""
+    told = {template.name: template.yields for template in TEMPLATES}
+    assert {name for name, yields in told.items() if "OffsetLine" in yields} == OF_OFFSETS.keys()
+    assert {name for name, yields in told.items() if yields} == (OF_FACTS | OF_OFFSETS).keys()
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ BROKER_TEMPLATES = (
         "[NOTIFYME]update consumer offset less than store. "
         "clientHost={remote}, key={topic_at_group}, queueId={queue_id}, "
         "requestOffset={requested}, storeOffset={stored}",
-        "CommitRolledBack",
+        "CommitRolledBack, OffsetLine",
     ),
     _broker(
         "commit_rejected",

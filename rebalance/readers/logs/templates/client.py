@@ -49,7 +49,7 @@ _ROUND_TEMPLATES = (
     _client("threshold_changed", "INFO", "≥4.2.0", "The pullThresholdForQueue is changed from {text} to {more}"),
     _client("threshold_changed", "INFO", "≥4.2.0", "The pullThresholdSizeForQueue is changed from {text} to {more}"),
     _client("queue_added", "INFO", "all", _ROUND + "add a new mq, {mq}", "QueueAdded"),
-    _client("pull_request_added", "INFO", "≤4.9.8", _ROUND + "add a new pull request {pull_request}"),
+    _client("pull_request_added", "INFO", "≤4.9.8", _ROUND + "add a new pull request {pull_request}", "OffsetLine"),
     _client("queue_removed", "INFO", "all", _ROUND + "remove unnecessary mq, {mq}", "QueueRemoved"),
     _client("queue_removed_pull_expired", "ERROR", "≤4.9.8", "[BUG]" + _ROUND + _PULL_PAUSE, "QueueRemoved"),
     _client("removal_tried_pull_expired", "ERROR", "≥5.0.0", "[BUG]" + _ROUND + "try " + _PULL_PAUSE),
@@ -61,7 +61,11 @@ _ROUND_TEMPLATES = (
         "QueueRemoved",
     ),
     _client(
-        "queue_removed_offset_repair", "INFO", "all", "Fix Offset, {group}, remove unnecessary mq, {mq} Droped: {text}"
+        "queue_removed_offset_repair",
+        "INFO",
+        "all",
+        "Fix Offset, {group}, remove unnecessary mq, {mq} Droped: {text}",
+        "QueueRemoved",
     ),
     _client("queue_exists", "INFO", "all", _ROUND + "mq already exists, {mq}"),
     _client(
@@ -211,8 +215,8 @@ _LIFE_TEMPLATES = (
 )
 
 _PULL_TEMPLATES = (
-    _client("offset_persisted", "INFO", "all", "[persistAll] " + COMMIT, "OffsetPersisted"),
-    _client("offset_persisted", "INFO", "all", "[persist] " + COMMIT, "OffsetPersisted"),
+    _client("offset_persisted", "INFO", "all", "[persistAll] " + COMMIT, "OffsetPersisted, OffsetLine"),
+    _client("offset_persisted", "INFO", "all", "[persist] " + COMMIT, "OffsetPersisted, OffsetLine"),
     _client(
         "offset_forgotten",
         "INFO",
@@ -243,18 +247,30 @@ _PULL_TEMPLATES = (
         "all",
         "the first time to pull message, so fix offset from broker. "
         "pullRequest: {pull_request} NewOffset: {queue_offset} brokerBusy: {busy}",
+        "OffsetLine",
     ),
     _client(
-        "flow_control", "WARN", "≥4.2.0", _TOO_MANY + "count exceeds the threshold {text}, so do flow control, {more}"
+        "flow_control",
+        "WARN",
+        "≥4.2.0",
+        _TOO_MANY + "count exceeds the threshold {text}, so do flow control, {more}",
+        "OffsetLine",
     ),
     _client(
         "flow_control",
         "WARN",
         "≥4.2.0",
         _TOO_MANY + "size exceeds the threshold {text} MiB, so do flow control, {more}",
+        "OffsetLine",
     ),
-    _client("flow_control", "WARN", "≥4.2.0", "the queue's messages, span too long, so do flow control, {more}"),
-    _client("offset_illegal", "WARN", "all", "the pull request offset illegal, {text}"),
+    _client(
+        "flow_control",
+        "WARN",
+        "≥4.2.0",
+        "the queue's messages, span too long, so do flow control, {more}",
+        "OffsetLine",
+    ),
+    _client("offset_illegal", "WARN", "all", "the pull request offset illegal, {text}", "OffsetLine"),
     _client("offset_repaired", "WARN", "all", "fix the pull request offset, {text}"),
     _client("pull_failed", "WARN", "all", "execute the pull request exception{text}"),
     _client("pull_not_latest", "WARN", "≥5.2.0", "the subscription is not latest, group={group}, messageQueue={mq}"),

@@ -21,7 +21,7 @@ OLD_CLIENT_TEMPLATES = (
         "RebalanceResultChanged",
     ),
     _client("rebalance_source", "rebalanced allocate source. {text}"),
-    _client("offset_persisted", COMMIT, "OffsetPersisted"),
+    _client("offset_persisted", COMMIT, "OffsetPersisted, OffsetLine"),
     _client("offset_forgotten", "remove unnecessary messageQueue offset. mq={mq}, offsetTableSize={count}"),
     _client("route_changed", "the topic[{topic}] route info changed, odl[{other_route}] ,new[{route}]", "RouteSeen"),
     _client("route_put", "topicRouteTable.put TopicRouteData[{route}]"),

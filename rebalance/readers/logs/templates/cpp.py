@@ -24,13 +24,19 @@ CPP_TEMPLATES: tuple[Template, ...] = (
     ),
     _cpp("cpp_client_starting", "INFO", "MQClientFactory:{client_id} start"),
     _cpp("cpp_client_shutdown", "INFO", "MQClientFactory:{client_id} shutdown", "ConsumerShutdown"),
-    _cpp("cpp_round_begins", "INFO", "Client factory:{client_id} start dorebalance for consumer:{group}"),
+    _cpp(
+        "cpp_round_begins",
+        "INFO",
+        "Client factory:{client_id} start dorebalance for consumer:{group}",
+        "client id of the facts",
+    ),
     _cpp("cpp_rounds_begin", "INFO", "Client factory:{client_id} start dorebalance", versions="≤1.2.4"),
     _cpp(
         "cpp_result_changed",
         "INFO",
         "Allocation result for [Consumer Group: {group}, Topic: {topic}, Current Consumer ID: {client_id}] is changed.",
-        versions="≥1.2.5",
+        "client id of the facts",
+        "≥1.2.5",
     ),
     _cpp(
         "cpp_pull_started",

@@ -111,7 +111,6 @@ OFFSET_TEMPLATES = (
         "INFO",
         "≥5.1.0",
         "The queue under pulling was previously reset to start from {queue_offset}",
-        "cause of OffsetLine",
     ),
     _broker(
         "reset_requested",
