@@ -23,8 +23,9 @@ What `rebalance/readers/logs` recognises, printed from its table:
 `python -c "from rebalance.readers.logs.templates.document import page; print(page(), end='')" > docs/log-templates.md`.
 
 `{field}` stands where Java has `{}`. *Yields* is the fact an entry becomes (`rebalance/facts`), and `OffsetLine` what
-`rocketlens offsets` is told of an offset; entries without either are rows of `log_events` all the same. Lines of no template are counted and sampled; an entry that starts like a
-template and does not end like it is reported as unreadable, with its line.
+`rocketlens offsets` is told of an offset; entries without either are rows of `log_events` all the same. Lines of no
+template are counted and sampled; an entry that starts like a template and does not end like it is reported as
+unreadable, with its line.
 
 Of the Go client (logrus: `time="…" level=… msg="…" key=value`) the text is that of `msg`, then ` key=value` for each
 field, without quotes. Its rounds are lines of level INFO since v2.1.2, of level DEBUG before: a log without them is

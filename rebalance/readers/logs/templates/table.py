@@ -8,6 +8,7 @@ from rebalance.readers.logs.templates.client_old import OLD_CLIENT_TEMPLATES
 from rebalance.readers.logs.templates.cpp import CPP_TEMPLATES
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.grpc import GRPC_TEMPLATES
+from rebalance.readers.logs.templates.lock import LOCK_TEMPLATES
 from rebalance.readers.logs.templates.offsets import OFFSET_TEMPLATES
 from rebalance.readers.logs.templates.stats import STATS_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_TEMPLATES
@@ -15,6 +16,7 @@ from rebalance.readers.logs.templates.template import START_SIZE, Template
 
 TEMPLATES: tuple[Template, ...] = (
     *BROKER_TEMPLATES,
+    *LOCK_TEMPLATES,
     *OFFSET_TEMPLATES,
     *STORE_TEMPLATES,
     *CLIENT_TEMPLATES,
