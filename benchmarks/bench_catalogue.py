@@ -32,7 +32,8 @@ from pipelines.lake.delta.commit import commit, version_to_add_to
 from pipelines.lake.delta.parts import Part, write_parts
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES
+from pipelines.lake.tables.raw import FILE_TABLES
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES
 from pipelines.spark.transfer import slices_of
 
 BROKERS, FILES, GIB = 500, 20, 1 << 30

@@ -35,7 +35,7 @@ from parsers.store.store import open_store
 from pipelines.ingest.ingest import ingest_files
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES
 from pipelines.lake.tables.spark_schema import spark_schema
 from pipelines.spark.session import spark_session
 from pipelines.spark.transfer import slices_of

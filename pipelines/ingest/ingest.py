@@ -33,7 +33,8 @@ from pipelines.lake.delta.commit import version_to_add_to
 from pipelines.lake.delta.errors import NoSpark, WorkFailed
 from pipelines.lake.delta.gathered import gather
 from pipelines.lake.lake import Lake, lake_to_write
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, FILE_TABLES, QUEUES, SNAPSHOT_TABLES
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, SNAPSHOT_TABLES
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.objects.view import BytesRefused
 from pipelines.spark.transfer import SliceWork, slices_of, write_files, write_table

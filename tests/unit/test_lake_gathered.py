@@ -21,7 +21,8 @@ from pipelines.lake.delta.gathered import AT_ONCE, gather
 from pipelines.lake.delta.log import newest_version
 from pipelines.lake.delta.parts import write_parts
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, OFFSET_SNAPSHOTS
+from pipelines.lake.tables.raw import OFFSET_SNAPSHOTS
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES
 from tests.support.build_store import SETTINGS, StoreBuilder, shop, write_json
 from tests.support.plain_spark import plain_spark
 from tests.support.small_lake import declared_without

@@ -23,7 +23,8 @@ from pipelines.ingest.reading import Amount, Reading
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.errors import LakeMoved, WorkFailed
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import COMMITLOG_MESSAGES, CONSUMEQUEUE_UNITS, FILE_TABLES
+from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, FILE_TABLES
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.spark import transfer
 from tests.support.copies import copy_tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pipelines.defs.care import OWNERS
+from pipelines.lake.tables.raw_table import FileSet
 
 PLACES = {
     "commitlog": "CommitLog files below `storePathCommitLog`: every message of every topic, in the order of storing.",
@@ -38,12 +39,8 @@ EVIDENCE = [
 RECORDED = ("broker_logs", "client_logs", "captures")
 WHOLE_STORE = evidence(*(name for name in PLACES if name not in RECORDED))
 RECORDINGS = evidence(*RECORDED)
-READ_FROM = {
-    "commitlog_file": evidence("commitlog"),
-    "consumequeue_file": evidence("consumequeue"),
-    "ext_file": evidence("consumequeue_ext"),
-    "compaction_file": evidence("compaction"),
-    "index_file": evidence("index"),
-    "timer_file": evidence("timerlog"),
-}
-"""Name of the partitions of a raw table -> what its rows are read from."""
+
+
+def read_from(files: FileSet) -> list[dg.AssetKey]:
+    """The keys of the external assets that these files of a store are."""
+    return WHOLE_STORE if files.evidence is None else evidence(files.evidence)

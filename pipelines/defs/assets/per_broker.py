@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from parsers.store.places import name_below
-from pipelines.defs.assets.evidence import WHOLE_STORE, evidence
+from pipelines.defs.assets.evidence import evidence, read_from
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import column_schema, table_metadata
-from pipelines.defs.partitions import BROKERS
+from pipelines.defs.partitions import BROKERS, FILE_PARTITIONS
 from pipelines.defs.plots import plot_of
 from pipelines.ingest.ingested import IngestedFiles
 from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
-from pipelines.lake.tables.raw import CHECKPOINTS, EPOCHS, QUEUES, SNAPSHOT_TABLES, STORE_FILES
+from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, SNAPSHOT_TABLES, STORE_FILES
 from pipelines.lake.tables.raw_table import FileTable
 from pipelines.lake.tables.table import Table
 
@@ -119,9 +119,12 @@ def config_snapshots(context: dg.AssetExecutionContext, lakehouse: Lakehouse) ->
 
 
 BROKER_ASSETS = [
-    broker_asset(STORE_FILES, refresh_files, WHOLE_STORE),
+    broker_asset(STORE_FILES, refresh_files, read_from(STORE_FILES.files)),
     broker_asset(QUEUES, refresh_queues, evidence("commitlog", "consumequeue")),
-    broker_asset(CHECKPOINTS, refresh_of(CHECKPOINTS), evidence("checkpoint")),
-    broker_asset(EPOCHS, refresh_of(EPOCHS), evidence("epochs")),
+    *(
+        broker_asset(table, refresh_of(table), read_from(table.files))
+        for table in FILE_TABLES
+        if table is not STORE_FILES and table.name not in FILE_PARTITIONS
+    ),
     config_snapshots,
 ]

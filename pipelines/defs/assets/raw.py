@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from pipelines.defs.assets.evidence import READ_FROM
+from pipelines.defs.assets.evidence import read_from
 from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import column_schema, table_metadata
@@ -21,7 +21,7 @@ def raw_asset(table: FileTable) -> dg.AssetsDefinition:
 
     @dg.asset(
         name=name,
-        deps=READ_FROM[str(FILE_PARTITIONS[name].name)],
+        deps=read_from(table.files),
         partitions_def=FILE_PARTITIONS[name],
         backfill_policy=dg.BackfillPolicy.single_run(),
         description=f"One row: {table.grain}. Partitioned by store file; running a partition again replaces its rows.",

@@ -10,10 +10,6 @@ from typing import get_args
 
 from parsers.checkpoints.checkpoint import CHECKPOINT_SCHEMA
 from parsers.checkpoints.epochs import EPOCH_SCHEMA
-from parsers.commitlog.batches.schema import ALL_COLUMNS
-from parsers.commitlog.files.region import RegionKind
-from parsers.commitlog.record.layout import COMPRESSION_TYPES, TRANSACTION_TYPES, UNKNOWN_COMPRESSION
-from parsers.compaction.schema import COPY_SCHEMA
 from parsers.consumequeue.layout import TAGS_CODE_KINDS, UNIT_KINDS
 from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
 from parsers.index.schema import INDEX_ENTRY_SCHEMA, INDEX_FILE_SCHEMA
@@ -25,6 +21,7 @@ from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.ingest_notes import INGESTED_FILES, MADE_FROM, WATERMARKS
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
+from pipelines.lake.tables.raw_messages import COMMITLOG_MESSAGES, COMMITLOG_REGIONS, COMPACTED_MESSAGES
 from pipelines.lake.tables.raw_table import ORIGIN, PACKED, FileSet, FileTable, SnapshotTable
 from pipelines.lake.tables.saved_config import GROUP_CONFIGS, OFFSET_SNAPSHOTS, QUEUE_MAPPINGS, TOPIC_CONFIGS
 from pipelines.lake.tables.table import Table, columns, described
@@ -37,16 +34,16 @@ def _unit_files(store: Store) -> list[StoreFile]:
 
 
 ALL_FILES = FileSet(lambda store: sorted(store.files(), key=lambda file: file.path))
-COMMITLOG_FILES = FileSet(lambda store: store.commitlog, "commitlog_file")
-CONSUMEQUEUE_FILES = FileSet(_unit_files, "consumequeue_file")
-INDEX_FOLDER = FileSet(lambda store: store.index, "index_file")
-TIMERLOG_FILES = FileSet(lambda store: [file for file in store.timer if file.kind == "timerlog"], "timer_file")
-EXT_FILES = FileSet(lambda store: [file for files in store.ext_queues.values() for file in files], "ext_file")
-COMPACTION_LOGS = FileSet(
-    lambda store: [file for files in store.compaction_logs.values() for file in files], "compaction_file"
+CONSUMEQUEUE_FILES = FileSet(_unit_files, "consumequeue", "consumequeue_file")
+INDEX_FOLDER = FileSet(lambda store: store.index, "index", "index_file")
+TIMERLOG_FILES = FileSet(
+    lambda store: [file for file in store.timer if file.kind == "timerlog"], "timerlog", "timer_file"
 )
-EPOCH_FILES = FileSet(lambda store: store.epochs)
-CHECKPOINT_FILE = FileSet(lambda store: [store.checkpoint] if store.checkpoint is not None else [])
+EXT_FILES = FileSet(
+    lambda store: [file for files in store.ext_queues.values() for file in files], "consumequeue_ext", "ext_file"
+)
+EPOCH_FILES = FileSet(lambda store: store.epochs, "epochs")
+CHECKPOINT_FILE = FileSet(lambda store: [store.checkpoint] if store.checkpoint is not None else [], "checkpoint")
 
 STORE_FILES = FileTable(
     "store_files",
@@ -68,62 +65,6 @@ gone_at        time when an ingest first missed it: the broker has deleted it, i
     files=ALL_FILES,
     partition_by=PACKED,
 ).holding(kind=get_args(FileKind))
-
-COMMITLOG_MESSAGES = FileTable(
-    "commitlog_messages",
-    "one message of the CommitLog, in physical order",
-    described(
-        ALL_COLUMNS,
-        """
-physical_offset byte in the whole CommitLog where the message starts
-total_size bytes of the whole message (TOTALSIZE)
-magic_code record version: V1 or V2 (two-byte topic length)
-body_crc stored CRC-32 of the stored body, 31 bits
-queue_id queue of its topic
-flag the producer's flag, not interpreted by the broker
-queue_offset message number in its queue; 0 for prepared and rolled-back transaction records
-sys_flag bits: compression, tags, transaction type, address widths, batch
-born_timestamp when the producer made it, by the producer's clock
-born_host producer's address
-store_timestamp when the broker stored it
-store_host broker's address
-reconsume_times deliveries that failed before this record
-prepared_transaction_offset physical offset of the half message it resolves, else 0
-body_size bytes of the stored body
-topic topic of the record (retry, schedule and half topics included)
-properties names and values in stored order, duplicates kept
-keys property KEYS
-tags property TAGS
-unique_id property UNIQ_KEY: the id the producer gave it
-message_id offset message id: store host and physical offset
-crc_ok does the stored body have the stored CRC; null when not verified
-transaction_type what sys_flag says of its transaction
-compression how the body is compressed, null for not at all
-record_crc_ok does the record have the CRC it carries of itself (__CRC32#); null where it carries none
-tags_code hash of TAGS as its queue unit has it, 0 without tags
-body stored body; only where the lake keeps bodies
-body_decompressed body as the producer handed it over; only where the lake keeps bodies
-""",
-        leading=ORIGIN,
-    ),
-    files=COMMITLOG_FILES,
-).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
-
-COMMITLOG_REGIONS = FileTable(
-    "commitlog_regions",
-    "one byte range of a CommitLog file; the ranges of a file add up to its size",
-    ORIGIN
-    + columns("""
-physical_offset i64  first byte in the whole CommitLog
-file_pos        i64  first byte in the file
-length          i64  bytes
-kind            text blank is the end of a file, stale are records of an earlier life of the file
-records         i64  messages in the range
-file_size       i64  bytes of the whole file when it was read
-reason          text why it is not messages
-"""),
-    files=COMMITLOG_FILES,
-).holding(kind=get_args(RegionKind))
 
 CONSUMEQUEUE_UNITS = FileTable(
     "consumequeue_units",
@@ -166,41 +107,6 @@ bit_map filters that the message passed when it was stored, a bit for each that 
     files=EXT_FILES,
     partition_by=PACKED,
 )
-
-COMPACTED_MESSAGES = FileTable(
-    "compacted_messages",
-    "one message in the copies of a compacted topic, at its place in the log of its queue",
-    described(
-        COPY_SCHEMA,
-        """
-position byte in the log of its queue where the copy starts
-total_size bytes of the whole copy (TOTALSIZE)
-magic_code record version: V1 or V2 (two-byte topic length)
-body_crc stored CRC-32 of the stored body, 31 bits
-queue_id queue of its topic
-flag the producer's flag, not interpreted by the broker
-queue_offset message number in its queue, that of the original
-sys_flag bits: compression, tags, transaction type, address widths, batch
-born_timestamp when the producer made it, by the producer's clock
-born_host producer's address
-store_timestamp when the broker stored the original
-store_host broker's address
-reconsume_times deliveries that failed before this record
-prepared_transaction_offset physical offset of the half message it resolves, else 0
-body_size bytes of the stored body
-topic topic of the record
-properties names and values in stored order, duplicates kept
-keys property KEYS: of messages with the same, a pass keeps the newest
-tags property TAGS
-unique_id property UNIQ_KEY: the id the producer gave it
-crc_ok does the stored body have the stored CRC; null when not verified
-transaction_type what sys_flag says of its transaction
-compression how the body is compressed, null for not at all
-""",
-        leading=ORIGIN,
-    ),
-    files=COMPACTION_LOGS,
-).holding(transaction_type=TRANSACTION_TYPES.values(), compression=(*COMPRESSION_TYPES.values(), UNKNOWN_COMPRESSION))
 
 EPOCHS = FileTable(
     "epochs",

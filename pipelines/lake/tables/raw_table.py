@@ -24,11 +24,14 @@ class FileSet:
 
     Attributes:
         of: the files of a store, in the order in which their rows come.
+        evidence: what they are among Dagster's external assets, a name of `pipelines.defs.assets.evidence.PLACES`; None
+            where they are all files of a store.
         partition: name of Dagster's partitions, one for each file; None where the tables of a broker are refreshed as
             a whole.
     """
 
     of: Callable[[Store], list[StoreFile]]
+    evidence: str | None = None
     partition: str | None = None
 
 

@@ -133,7 +133,7 @@ class RegionsReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from pipelines.lake.tables.raw import COMMITLOG_REGIONS
+        from pipelines.lake.tables.raw_messages import COMMITLOG_REGIONS
 
         base = piece.file.base_offset or 0
         rows = [

@@ -66,7 +66,7 @@ def regions(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID)
 
     Example: `rocketlens dump regions /data/store`
     """
-    from pipelines.lake.tables.raw import COMMITLOG_REGIONS
+    from pipelines.lake.tables.raw_messages import COMMITLOG_REGIONS
 
     files = _files(run, source, broker)
     run.emit_rows(COMMITLOG_REGIONS.bare_schema, _regions(run, source, files), brief=REGION_BRIEF)
