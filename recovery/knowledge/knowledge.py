@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsers.store.store import NotAStore, Store, open_store
-from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings, broker_conf_pairs
+from recovery.rules.settings import (
+    FORMER_NAMES,
+    RENAMED_IN,
+    StoreSettings,
+    WrongSetting,
+    broker_conf_line,
+    broker_conf_pairs,
+)
 from recovery.rules.store_paths import epoch_file, log_folders, why_no_log
 from recovery.rules.versions import BrokerVersion
 
@@ -54,7 +61,8 @@ class Said:
         """What a broker.conf and single settings say.
 
         Raises:
-            ValueError: a value of the wrong kind.
+            ValueError: a value of the wrong kind; of one in broker.conf its file and line are said.
+            WrongSetting: it is one of `config`.
             OSError: broker.conf cannot be read.
         """
         pairs = None if broker_conf is None else broker_conf_pairs(broker_conf)
@@ -65,7 +73,7 @@ class Said:
         ]
         if pairs and pairs.get("enableDLegerCommitLog") != "true" and pairs.pop("storePathDLedgerCommitLog", ""):
             ignored.append(f"{broker_conf}: storePathDLedgerCommitLog counts with enableDLegerCommitLog=true only")
-        settings = None if pairs is None else StoreSettings.from_config(_known(pairs, version))
+        settings = None if broker_conf is None else _settings_in(broker_conf, _known(pairs or {}, version))
         name = (pairs or {}).get("brokerName") or None
         said = cls(version, settings, _known(config or {}, None), tuple(ignored), name)
         (settings or StoreSettings()).with_config(said.config)  # a wrong value is reported here, not when it is used
@@ -110,6 +118,13 @@ def knowledge_of(store: Store, said: Said = NOTHING_SAID) -> StoreKnowledge:
     facts = tuple(fact for fact in known.facts if fact.what not in said.config)
     name = said.broker_name or known.broker_name
     return replace(known, settings=said.over(known.settings), facts=facts, broker_name=name)
+
+
+def _settings_in(broker_conf: Path, pairs: Mapping[str, str]) -> StoreSettings:
+    try:
+        return StoreSettings.from_config(pairs)
+    except WrongSetting as wrong:
+        raise ValueError(f"{broker_conf}:{broker_conf_line(broker_conf, wrong.name)}: {wrong}") from wrong
 
 
 def _under_names_of_today(pairs: dict[str, str], version: BrokerVersion | None) -> list[str]:

@@ -8,7 +8,7 @@ compactionThreadNum, which is 0 in 5.1.0 (`BrokerVersion.bounds_compaction_threa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ FORMER_NAMES = {
 }
 """What MessageStoreConfig called settings up to 4.5.1 -> their names since RENAMED_IN."""
 RENAMED_IN = BrokerVersion(4, 5, 2)
+
+
+class WrongSetting(ValueError):
+    """A value that the setting `name` cannot have."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name}{why}")
+        self.name = name
 
 
 def _setting(
@@ -48,7 +56,7 @@ class StoreSettings:
     Entry numbers of an index start at 1 and stay below maxIndexNum: with less than 2 no file ever takes a key.
 
     Raises:
-        ValueError: a size with which no broker could write a file.
+        WrongSetting: a size with which no broker could write a file.
     """
 
     mapped_file_size_commit_log: int = _setting("mappedFileSizeCommitLog", 1 << 30, least=1)
@@ -139,14 +147,15 @@ class StoreSettings:
         for declared in dataclasses.fields(self):
             least, value = declared.metadata["least"], getattr(self, declared.name)
             if least is not None and value < least:
-                raise ValueError(f"{declared.metadata['java_name']}={value}: at least {least} is needed")
+                raise WrongSetting(declared.metadata["java_name"], f"={value}: at least {least} is needed")
 
     @classmethod
     def from_config(cls, pairs: Mapping[str, str] | Iterable[tuple[str, str]]) -> StoreSettings:
         """Settings from `name=value` pairs under RocketMQ's names; names left out keep the broker's default.
 
         Raises:
-            ValueError: a name that no forecast or rebuild asks for, or a value of the wrong kind.
+            ValueError: a name that no forecast or rebuild asks for.
+            WrongSetting: a value of the wrong kind.
         """
         given = dict(pairs)
         unknown = sorted(given.keys() - _BY_JAVA_NAME.keys())
@@ -271,23 +280,35 @@ def _has(version: BrokerVersion, declared: dataclasses.Field[Any]) -> bool:
 
 def broker_conf_pairs(path: Path) -> dict[str, str]:
     """Every `name=value` of a broker.conf. Raises OSError where it cannot be read."""
+    return {name: value for _, name, value in _conf_lines(path)}
+
+
+def broker_conf_line(path: Path, setting: str) -> int | None:
+    """The line of a broker.conf that decides this setting, under its name of today or its former one."""
+    named = [number for number, name, _ in _conf_lines(path) if setting in (name, FORMER_NAMES.get(name))]
+    return named[-1] if named else None
+
+
+def _conf_lines(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Number, name and value of each line with a setting. Raises OSError."""
     text = read_small(path, MOST_CONF_BYTES).decode("utf-8", "replace")
-    lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=")[::2] for line in lines if line and not line.startswith(("#", "!")))
-    return {name.strip(): value.strip() for name, value in pairs}
+    for number, line in enumerate(map(str.strip, text.splitlines()), 1):
+        if line and not line.startswith(("#", "!")):
+            name, _, value = line.partition("=")
+            yield number, name.strip(), value.strip()
 
 
 def _parse(declared: dataclasses.Field[Any], text: str) -> Any:
     name, default = declared.metadata["java_name"], declared.metadata["default"]
     if isinstance(default, bool):
         if text.lower() not in ("true", "false"):
-            raise ValueError(f"{name} is true or false, not {text!r}")
+            raise WrongSetting(name, f" is true or false, not {text!r}")
         return text.lower() == "true"
     if isinstance(default, int):
         try:
             return int(text)
         except ValueError:
-            raise ValueError(f"{name} is a whole number, not {text!r}") from None
+            raise WrongSetting(name, f" is a whole number, not {text!r}") from None
     if "\0" in text:
-        raise ValueError(f"{name} has a NUL in it: {text!r}")
+        raise WrongSetting(name, f" has a NUL in it: {text!r}")
     return text

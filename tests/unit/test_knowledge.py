@@ -11,6 +11,8 @@ from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.index.layout import build_key
 from parsers.store.store import EPOCHS_MOVED, NotAStore
 from parsers.values.java import index_key_hash
+from pipelines.cli.frame.call.opening import said_of
+from pipelines.cli.frame.errors import WrongUsage
 from recovery.broker.store_folder import read_evidence
 from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.store_paths import why_no_epochs
@@ -244,3 +246,25 @@ def test_a_dledger_node_without_data_files_is_told_as_one(tmp_path: Path) -> Non
         file.unlink()
     with pytest.raises(NotAStore, match="dledger-n0/data/ has no file"):
         open_known(root)
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "said"),
+    [
+        (None, "#\nmaxIndexNum=3\nbrokerId=0\nmaxIndexNum=x\n", "4: maxIndexNum is a whole number, not 'x'"),
+        ("4.4.0", "\nmapedFileSizeCommitLog=0\n", "2: mappedFileSizeCommitLog=0: at least 1 is needed"),
+    ],
+)
+def test_a_refused_value_is_named_by_the_line_of_broker_conf_that_decides_it(
+    tmp_path: Path, version: str | None, text: str, said: str
+) -> None:
+    (tmp_path / "broker.conf").write_text(text)
+    with pytest.raises(WrongUsage) as refused:
+        said_of(None if version is None else BrokerVersion.parse(version), tmp_path / "broker.conf", {})
+    assert str(refused.value) == f"{tmp_path / 'broker.conf'}:{said}"
+
+
+def test_a_refused_value_of_an_option_is_named_by_the_option(tmp_path: Path) -> None:
+    (tmp_path / "broker.conf").write_text("maxIndexNum=3\n")
+    with pytest.raises(WrongUsage, match=r"^--config maxIndexNum=1: at least 2"):
+        said_of(None, tmp_path / "broker.conf", {"maxIndexNum": "1"})

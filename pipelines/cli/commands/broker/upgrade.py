@@ -8,7 +8,7 @@ import typer
 
 from pipelines.cli.frame.asked.options import BROKER, BrokerOptions, StoreArgument
 from pipelines.cli.frame.call.command import command
-from pipelines.cli.frame.call.opening import NOTHING_SAID, config_pairs, known_store_at
+from pipelines.cli.frame.call.opening import NOTHING_SAID, config_pairs, known_store_at, said_of
 from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 from recovery.rules.versions import BrokerVersion
@@ -36,7 +36,7 @@ def upgrade(
     """
     from pipelines.answers.upgrade_rows import UPGRADE_SCHEMA
     from pipelines.answers.upgrade_rows import upgrade as compared
-    from recovery.knowledge.knowledge import Said, knowledge_of
+    from recovery.knowledge.knowledge import knowledge_of
     from recovery.rules.settings import StoreSettings, broker_conf_pairs
 
     try:
@@ -48,7 +48,7 @@ def upgrade(
 
     def as_of(version: BrokerVersion) -> StoreKnowledge:
         read = {name: value for name, value in pairs.items() if StoreSettings.is_read(name, version)}
-        return knowledge_of(opened, Said.read(version, broker.broker_conf, read))
+        return knowledge_of(opened, said_of(version, broker.broker_conf, read))
 
     said = {**({} if broker.broker_conf is None else broker_conf_pairs(broker.broker_conf)), **pairs}
     found = compared(opened, as_of(known.version), as_of(newer), said, with_rules=rules, damage=run.damage)

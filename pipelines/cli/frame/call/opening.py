@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,16 +240,23 @@ def said_by(run: Run, broker: BrokerOptions) -> Said:
         WrongUsage: no version, not `k=v`, or a value of the wrong kind.
         OSError: broker.conf cannot be read.
     """
-    from recovery.knowledge.knowledge import Said
-
-    pairs, version = config_pairs(broker.config), _version(broker.version)
-    try:
-        said = Said.read(version, broker.broker_conf, pairs)
-    except ValueError as wrong:
-        raise WrongUsage(f"--config: {wrong}") from wrong
+    said = said_of(_version(broker.version), broker.broker_conf, config_pairs(broker.config))
     for sentence in said.ignored:
         run.note(sentence)
     return said
+
+
+def said_of(version: BrokerVersion | None, broker_conf: Path | None, pairs: Mapping[str, str]) -> Said:
+    """What a broker.conf and `--config` say. Raises WrongUsage, OSError."""
+    from recovery.knowledge.knowledge import Said
+    from recovery.rules.settings import WrongSetting
+
+    try:
+        return Said.read(version, broker_conf, pairs)
+    except WrongSetting as wrong:
+        raise WrongUsage(f"--config {wrong}") from wrong
+    except ValueError as wrong:
+        raise WrongUsage(str(wrong)) from wrong
 
 
 def config_pairs(config: list[str] | None) -> dict[str, str]:
