@@ -144,6 +144,8 @@ def _joined(before: Longs, behind: Longs) -> Longs:
 def _mended(stretches: Longs) -> Longs:
     """The stretches of one queue, where a record with a wrong number parts none: one alone between two stretches that
     leave out the one number that would be its own."""
+    if len(stretches) < 3:
+        return stretches
     alone = stretches[1:-1, MESSAGES] == 1
     middle = 1 + np.flatnonzero(alone & (stretches[2:, FIRST] == stretches[:-2, LAST] + 2))
     middle = middle[np.diff(middle, prepend=-1) > 1]

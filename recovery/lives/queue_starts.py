@@ -56,13 +56,16 @@ class QueueStarts:
 
         Numbers rise along the log: what it has of the queue is of a life before, whose numbers lead there, too.
         """
-        numbers = (0, int(before[FIRST]), (int(before[FIRST]) + int(before[LAST])) // 2, int(before[LAST]))
-        places = [self._place(queue_id, number) for number in numbers]
-        if places[0] is None or not all(place is None or place >= self.log_end for place in places):
+        first_place = self._place(queue_id, 0)
+        if first_place is None or first_place < self.log_end:
+            return None
+        numbers = (int(before[FIRST]), (int(before[FIRST]) + int(before[LAST])) // 2, int(before[LAST]))
+        places = (self._place(queue_id, number) for number in numbers)
+        if any(place is not None and place < self.log_end for place in places):
             return None
         lost = before.copy()
         lost[[FIRST, LAST, MESSAGES]] = 0, self.queues[self.topic, queue_id].ends(0)[1] - 1, 0
-        lost[[FIRST_AT, LAST_AT, END_AT]] = places[0]
+        lost[[FIRST_AT, LAST_AT, END_AT]] = first_place
         lost[[EARLIEST, LATEST]] = UNKNOWN_MS
         return lost
 

@@ -41,8 +41,8 @@ Parts = Sequence[Sequence[Part]]
 class Left:
     """What is left of a store. Of the queues that are settled only those with a head are listed.
 
-    `lowest_place`: where the first message starts that any queue begins with; `dispatched_to`: the end of the last
-    message in the log that any queue has. None where no queue has a unit.
+    `lowest_place`: where the first message starts that any queue begins with, of those whose first unit is not settled;
+    `dispatched_to`: the end of the last message in the log that any queue has. None where there is no such unit.
     """
 
     queues: dict[QueueKey, LeftQueue]

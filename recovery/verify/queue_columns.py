@@ -73,7 +73,10 @@ class LeftQueue:
         return np.union1d(_led_to(self.units), self.messages)
 
     def first_place(self) -> int | None:
-        """Where the message of the queue's first unit starts that is neither pre-blank nor invalid."""
+        """Where the message of the queue's first unit starts that is neither pre-blank nor invalid.
+
+        None where that unit is settled: its message is in the log.
+        """
         units, head = self.units, self.head
         real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole)
         slots = [head.first_expired] if head.expired else []
@@ -84,7 +87,7 @@ class LeftQueue:
         first = min(slots)
         if len(real) and (not self.disk.in_order or first == slots[-1]):
             return int(units.physical_offset[real[0]])
-        found = self.disk.pointer(first)
+        found = None if first == head.settled_from else self.disk.pointer(first)
         return None if found is None else found[0]
 
     def last_end(self, log_end: int, own: QueueMessages) -> int | None:
@@ -94,9 +97,7 @@ class LeftQueue:
         is wrong, and tells nothing of how far dispatch had come.
         """
         units, head = self.units, self.head
-        wrong = np.isin(units.queue_offset, own.queue_offset) & ~np.isin(units.physical_offset, own.physical_offset)
-        ends_in_log = (units.physical_offset < log_end) & (units.msg_size <= log_end - units.physical_offset)
-        real = np.flatnonzero(~units.is_pre_blank & ~units.is_hole & ~wrong & ends_in_log)
+        real = self._rows_before(log_end, own) if len(units.queue_offset) else units.queue_offset
         slots = [head.last_expired] if head.expired else []
         slots += [self.trace.following - 1] if self.trace.first != NONE else []
         slots += units.queue_offset[real[-1:]].tolist()
@@ -107,6 +108,13 @@ class LeftQueue:
             return int(units.physical_offset[real[-1]] + units.msg_size[real[-1]])
         found = self.disk.pointer(last)
         return None if found is None else sum(found)
+
+    def _rows_before(self, log_end: int, own: QueueMessages) -> Longs:
+        """The units that `last_end` goes by, among those that are not settled."""
+        units = self.units
+        wrong = np.isin(units.queue_offset, own.queue_offset) & ~np.isin(units.physical_offset, own.physical_offset)
+        ends_in_log = (units.physical_offset < log_end) & (units.msg_size <= log_end - units.physical_offset)
+        return np.flatnonzero(~units.is_pre_blank & ~units.is_hole & ~wrong & ends_in_log)
 
     def at(self, queue_offsets: Longs) -> QueueUnits:
         """The units at these queue offsets, in rising order, as far as files have them."""
@@ -164,6 +172,8 @@ def _columns(units: FileUnits, first: int, end: int) -> QueueUnits:
 
 
 def _joined(pieces: list[QueueUnits]) -> QueueUnits:
+    if not pieces:
+        return NO_UNITS
     return QueueUnits._make(np.concatenate(column) for column in zip(NO_UNITS, *pieces, strict=True))
 
 
