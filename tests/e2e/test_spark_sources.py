@@ -16,7 +16,7 @@ from parsers.store.store_file import StoreFile
 from parsers.timer.log import read_timerlog
 from pipelines.demo import BUNDLE
 from pipelines.spark.sources.registry import SOURCES
-from pipelines.spark.sources.slices import cut
+from pipelines.spark.sources.slices import MOST_PIECES, cut
 from tests.support.small_log import SmallLog
 from tests.support.stores import store_root, truth_lines
 
@@ -159,6 +159,13 @@ def test_empty_files_are_cut_like_any_other() -> None:
         assert {piece.file for piece in pieces} == set(files)
     with pytest.raises(ValueError, match="split_bytes must be positive"):
         cut(files, 0, within_files=True)
+
+
+def test_many_small_files_are_shared_among_slices() -> None:
+    files = [StoreFile(Path(str(n)), "consumequeue", 20, 0) for n in range(2 * MOST_PIECES + 1)]
+    slices = cut(files, 1 << 30, within_files=False)
+    assert [len(slice_.pieces) for slice_ in slices] == [MOST_PIECES, MOST_PIECES, 1]
+    assert [piece.file for slice_ in slices for piece in slice_.pieces] == files
 
 
 class _Pushing(DataSource):

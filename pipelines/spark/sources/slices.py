@@ -10,6 +10,8 @@ from pyspark.sql.datasource import InputPartition
 from parsers.store.store_file import StoreFile
 
 DEFAULT_SPLIT_BYTES = 256 << 20
+MOST_PIECES = 2048
+"""Of a slice: opening a file costs about a millisecond, however small it is, so that the tasks share many small ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Slice(InputPartition):
 
 
 def cut(files: Iterable[StoreFile], split_bytes: int, *, within_files: bool) -> list[Slice]:
-    """Slices of about `split_bytes`, in file order; a file is cut only where its format lets a reader find its feet.
+    """Slices of about `split_bytes` and at most MOST_PIECES files, in file order; a file is cut only where its format lets
+    a reader find its feet.
 
     Raises ValueError when split_bytes is not positive.
     """
@@ -46,7 +49,8 @@ def cut(files: Iterable[StoreFile], split_bytes: int, *, within_files: bool) -> 
     filled = 0
     for file in files:
         for piece in _pieces(file, split_bytes if within_files else max(file.size, 1)):
-            if not slices or filled + (piece.end - piece.start) > split_bytes:
+            is_full = not slices or len(slices[-1].pieces) == MOST_PIECES
+            if is_full or filled + (piece.end - piece.start) > split_bytes:
                 slices.append(Slice())
                 filled = 0
             slices[-1].pieces.append(piece)
