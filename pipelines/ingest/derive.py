@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ from pipelines.lake.tables.lag import LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.ownership import OWNERSHIP_INTERVALS, OWNERSHIP_TABLES
 from pipelines.lake.tables.raw import QUEUES
 from pipelines.spark.jobs.store_rows import judge_brokers
+from pipelines.spark.workers import side_by_side
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -124,16 +126,18 @@ class _Making:
             for table in JUDGED
         }
         self.stores.look(set().union(*changed.values()))
-        for table, names in changed.items():
-            if names:
-                self.progress(table.name)
-            judged = [broker for broker in self.stores.brokers if broker.name in names]
-            unchanged = self.now.keys() - names
-            self.derived.rows[table.name] = judge_brokers(
-                self.spark, self.lake, table.name, judged, unchanged=unchanged
-            )
+        rows = side_by_side(self.spark, [partial(self._judged, table.name, names) for table, names in changed.items()])
+        for (table, names), made in zip(changed.items(), rows, strict=True):
+            self.derived.rows[table.name] = made
             by_clock = _told_by_the_clock(self.lake, table.name, names)
             self.fresh[table.name] = {name: (hourly if name in by_clock else self.now)[name] for name in names}
+
+    def _judged(self, table: str, names: Set[str]) -> int:
+        """Make a table anew for the named brokers; its rows."""
+        if names:
+            self.progress(table)
+        judged = [broker for broker in self.stores.brokers if broker.name in names]
+        return judge_brokers(self.spark, self.lake, table, judged, unchanged=self.now.keys() - names)
 
     def lag_history(self) -> None:
         """Answer the history of lag where any broker has changed."""

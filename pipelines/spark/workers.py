@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
@@ -22,6 +25,8 @@ LOST_EXECUTOR = re.compile(r"ExecutorLostFailure \((?P<executor>executor \S+).*?
 NO_JVM = re.compile(
     r"Answer from Java side is empty|Connection refused|Error while (sending|receiving)|SparkContext was"
 )
+CALLS_AT_ONCE = 4
+"""What one call leaves of the workers, the next ones take: a call for a single broker has a single task."""
 
 
 def on_workers(
@@ -41,6 +46,30 @@ def on_workers(
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         failed = NoSpark if has_ended(error) else WorkFailed
         raise failed(f"{doing}: {cause_of_failure(error)}") from error
+
+
+def side_by_side(spark: SparkSession, calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
+    """The results of calls that use the workers, in order, a few of them at a time.
+
+    When one fails, or the results are not wanted any more, what runs is ended, and the rest is not begun.
+    """
+    context, tag = spark.sparkContext, f"rocketlens-{token_hex(4)}"
+    at_once = min(CALLS_AT_ONCE, context.defaultParallelism)
+    if at_once == 1:
+        yield from (call() for call in calls)
+        return
+    with ThreadPoolExecutor(at_once, initializer=context.addJobTag, initargs=(tag,)) as pool:
+        given = [pool.submit(call) for call in calls]
+        try:
+            for one in given:
+                yield one.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while running := [one for one in given if not one.done()]:
+                with suppress(Py4JError, ConnectionError, EOFError):  # Spark may be what has ended
+                    context.cancelJobsWithTag(tag)
+                wait(running, timeout=1)
+            raise
 
 
 def has_ended(error: BaseException) -> bool:

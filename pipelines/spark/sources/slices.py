@@ -11,7 +11,7 @@ from parsers.store.store_file import StoreFile
 
 DEFAULT_SPLIT_BYTES = 256 << 20
 MOST_PIECES = 2048
-"""Of a slice: opening a file costs about a millisecond, however small it is, so that the tasks share many small ones."""
+"""Of a slice: reading a file costs a millisecond, however small it is, so that tasks share many small ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Slice(InputPartition):
 
 
 def cut(files: Iterable[StoreFile], split_bytes: int, *, within_files: bool) -> list[Slice]:
-    """Slices of about `split_bytes` and at most MOST_PIECES files, in file order; a file is cut only where its format lets
-    a reader find its feet.
+    """Slices of about `split_bytes` and at most MOST_PIECES pieces, in file order; a file is cut only where its format
+    lets a reader find its feet.
 
     Raises ValueError when split_bytes is not positive.
     """
