@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from parsers.damage.errors import TooLarge, UnreadableFile
 from parsers.queues.queue import FileQueue, Queue
 from parsers.queues.store_queues import StoreQueues
@@ -27,9 +25,8 @@ from recovery.knowledge.signs import Inferred
 from recovery.lives.life import TopicLives
 from recovery.lives.topic_lives import lives_beside
 from recovery.rules.store_paths import taking_turns
-from recovery.scan.intervals import Intervals, Longs
-from recovery.scan.log_runs import LogGap
-from recovery.verify.checks.checkpoint import LostEnds, check_checkpoint
+from recovery.scan.intervals import Intervals
+from recovery.verify.checks.checkpoint import check_checkpoint
 from recovery.verify.checks.config import QueueEnds, check_config
 from recovery.verify.checks.config_files import check_config_files
 from recovery.verify.checks.dledger import check_dledger
@@ -53,13 +50,11 @@ from recovery.verify.checks.timer_sides import LogSide
 from recovery.verify.compaction_columns import judge_compaction
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, joined, with_places
 from recovery.verify.first_pass import files_of, first_pass, left_of
+from recovery.verify.log_ends import HEAD_LOST, LogEnds
 from recovery.verify.queues_beside_log import QueuesBesideLog
-from recovery.verify.settle.index_entries import read_places
 from recovery.verify.settle.log_columns import LogColumns
 from recovery.verify.settle.outline import Files, Outline
 from recovery.verify.timer_columns import dates_timercheck, judge_timer
-
-HEAD_LOST = ("log_begins_late", "log_head_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +180,7 @@ class _Verify:
             [
                 log,
                 check_dledger(self._store),
-                check_epochs(self._store, self._reached(ends)),
+                check_epochs(self._store, self._log_ends.reached(ends)),
                 ends,
                 *queues,
                 index,
@@ -212,14 +207,18 @@ class _Verify:
         """Head and tail of the log as far as queues and index know more of it."""
         if not self._files.compares_queues:
             return Judgement()
-        starts, ends = self._places_behind(self._log.end)
+        starts, ends = self._log_ends.places_behind()
         behind = ~lost.hold(starts)
         tail = missing_tail(self._log, self._shape, starts[behind], ends[behind], self._queues.file_size)
         if not self._log.records:  # nothing shows which side is right
             tail = with_places(tail, self._queue_folders())
         size = self._known.settings.consume_queue_file_size
         traces = cleaner_traces(self._store, self._files.opened, self._log.start, size)
-        return joined((missing_head(self._log, self._shape, self._lowest_known(), traces), tail))
+        return joined((missing_head(self._log, self._shape, self._log_ends.lowest_known(), traces), tail))
+
+    @property
+    def _log_ends(self) -> LogEnds:
+        return LogEnds(self._log, self._shape, self._left, self._files)
 
     def _queue_folders(self) -> tuple[Place, ...]:
         """The folders of the queues that have units."""
@@ -229,25 +228,6 @@ class _Verify:
             if len(queue.units.physical_offset)
             for place in self._queues.places(key).whole
         )
-
-    def _places_behind(self, end: int) -> tuple[Longs, Longs]:
-        """Starts and ends of the messages that units and entries name at or after `end`; entries know no ends."""
-        starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for queue in self._left.queues.values():
-            behind = (queue.units.physical_offset >= end) & ~queue.units.is_hole
-            starts.append(queue.units.physical_offset[behind])
-            ends.append(starts[-1] + queue.units.msg_size[behind])
-        for entries in self._files.index:
-            places = read_places(entries.file, self._left.index[entries.name].numbers)
-            starts.append(places[places >= end])
-            ends.append(starts[-1] + 1)
-        return np.concatenate(starts), np.concatenate(ends)
-
-    def _lowest_known(self) -> int | None:
-        """The lowest physical offset that a queue or the index begins with."""
-        firsts = [self._left.lowest_place] if self._left.lowest_place is not None else []
-        firsts += [file.header["begin_physical_offset"] for file in self._files.opened[:1] if file.entries]
-        return min((first for first in firsts if first >= 0), default=None)
 
     def _judge_index(self, lost: Intervals, doubtful_times: Intervals) -> Judgement:
         if not self._files.compares_index:
@@ -272,17 +252,11 @@ class _Verify:
             self._store.checkpoint,
             self._log,
             clean_exit=not self._store.abort_present,
-            lost=self._lost_ends(ends, bool(len(doubtful_times.starts))),
-            reached=self._reached(ends),
+            lost=self._log_ends.lost(ends, bool(len(doubtful_times.starts))),
+            reached=self._log_ends.reached(ends),
             file_size=self._shape.file_size,
             sets_queue_time=self._files.spool is None or not self._files.spool.is_stores,
         )
-
-    def _reached(self, ends: Judgement) -> int:
-        """The end of the log as far as queues and index know more of it, and of the damaged bytes behind its end."""
-        behind = [gap for gap in self._log.gaps if self._is_at_an_end(gap) and gap.physical_offset >= self._log.end]
-        damaged = (gap.physical_offset + gap.length for gap in behind)
-        return max(self._log.end, *(found.span.end_physical_offset or 0 for found in ends.findings), *damaged, 0)
 
     def _log_side(self, lost: Intervals, queue_ends: QueueEnds | None) -> LogSide:
         """What the timer files are compared with."""
@@ -295,20 +269,6 @@ class _Verify:
             queue_end=None if ends is None else ends[1],
             dates_check=dates_timercheck(self._store, self._known),
         )
-
-    def _lost_ends(self, ends: Judgement, times_are_doubtful: bool) -> LostEnds:
-        """Which messages of the log are lost that the checkpoint may rightly speak of."""
-        kinds = {finding.kind for finding in ends.findings}
-        behind = [gap.physical_offset >= self._log.end for gap in self._log.gaps if self._is_at_an_end(gap)]
-        either = times_are_doubtful or any(size < self._shape.file_size for size in self._shape.sizes)
-        head = either or not kinds.isdisjoint(HEAD_LOST) or False in behind
-        tail = either or "log_tail_missing" in kinds or True in behind
-        return LostEnds(head, tail) if self._log.records else LostEnds(head or tail, head or tail)
-
-    def _is_at_an_end(self, gap: LogGap) -> bool:
-        """No record is left where the log starts, or damage stands after the last one."""
-        behind = gap.physical_offset >= self._log.end
-        return gap.kind == "damage" if behind else gap.physical_offset == self._log.start
 
     def _queue_ends(self) -> QueueEnds | None:
         if self._files.unread is not None:
