@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress, zip_longest
@@ -25,6 +25,7 @@ from parsers.store.places import (
     place_of,
 )
 from parsers.store.store_file import QueueKey, StoreFile, classify, placed
+from parsers.store.walk import identities, walk
 
 LOG_MOVED = "a setting says that the log lies elsewhere, so the broker does not read it"
 STORES_NAMED = 5
@@ -198,7 +199,7 @@ def _place_root(store: Store) -> None:
     absolute = store.root.absolute()
     base = absolute.parent if absolute.name.startswith(DLEDGER_FOLDER) else absolute
     moved = {"commitlog": bool(store.commitlog_folders), "dledger": bool(store.dledger_folders)}
-    for found in _walk(base, absolute, (), _identities((*store.commitlog_folders, *store.dledger_folders))):
+    for found in walk(base, absolute, (), identities((*store.commitlog_folders, *store.dledger_folders))):
         here = found if store.root == absolute else replace(found, path=store.root / found.path.relative_to(absolute))
         _place(store, replace(here, kind="not_understood", why=LOG_MOVED) if moved.get(found.kind) else here)
 
@@ -222,48 +223,10 @@ def _stores_below(folder: Path) -> list[Path]:
     return []
 
 
-def _identities(folders: Iterable[Path]) -> set[tuple[int, int]]:
-    """Device and inode of the folders that are there."""
-    seen = set()
-    for folder in folders:
-        with suppress(OSError):
-            found = folder.stat()
-            seen.add((found.st_dev, found.st_ino))
-    return seen
-
-
-def _walk(root: Path, folder: Path, above: Sequence[Path], apart: Collection[tuple[int, int]]) -> Iterator[StoreFile]:
-    """Every file below `folder`, in name order; `above` are the folders on the way down, against loops of links.
-
-    Folders in `apart` are passed over.
-    """
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as refused:
-        yield _unlisted(folder, f"cannot be listed: {refused.strerror}")
-        return
-    way = (*above, folder)
-    for entry in entries:
-        path = folder / entry.name
-        try:
-            if not entry.is_dir():
-                yield classify(root, path)
-            elif entry.is_symlink() and _identities([path]) & _identities(way):
-                yield _unlisted(path, "a link back to a folder above it")
-            elif not apart or _identities([path]).isdisjoint(apart):
-                yield from _walk(root, path, way, apart)
-        except OSError as refused:
-            yield _unlisted(path, f"cannot be looked at: {refused.strerror}")
-
-
-def _unlisted(path: Path, why: str) -> StoreFile:
-    return StoreFile(path, "not_understood", 0, 0, why=why)
-
-
 def _place_log(store: Store, own_folder: Sequence[str], folder: Path) -> None:
     """The files of a folder of the log, placed as if they lay in the store's own."""
     name = name_below(store.root, folder)
-    for found in _walk(folder, folder, (), ()):
+    for found in walk(folder, folder, (), ()):
         is_unlisted = found.why and found.size == 0 and found.mtime_ns == 0
         place = place_of((*own_folder, *found.path.relative_to(folder).parts))
         _place(store, replace(found if is_unlisted else placed(found, place), folder=name))
@@ -276,9 +239,9 @@ def _take_epochs(store: Store, epoch_file: Path) -> None:
     """
     both = (epoch_file, epoch_file.with_name(f"{epoch_file.name}{BACKUP}"))
     named = [path for path in both if os.path.exists(path)]
-    names, own = {path.name for path in named}, _identities(named)
+    names, own = {path.name for path in named}, identities(named)
     for files in (store.epochs, store.config, store.not_understood):
-        files[:] = [file for file in files if file.path.name not in names or own.isdisjoint(_identities([file.path]))]
+        files[:] = [file for file in files if file.path.name not in names or own.isdisjoint(identities([file.path]))]
     store.not_understood += [replace(file, kind="not_understood", why=EPOCHS_MOVED) for file in store.epochs]
     store.epochs = [placed(classify(path.parent, path), Place("epochs")) for path in named]
 
