@@ -9,7 +9,8 @@ from pipelines.lake.tables.raw import TABLES
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "tables.md"
 HEAD = """# Tables of the lake
 
-Printed from the declarations in `pipelines/lake/tables/` by `python -m pipelines.lake.tables.document`; a test holds the two in step.
+Printed from the declarations in `pipelines/lake/tables/` by `python -m pipelines.lake.tables.document`; a test holds
+the two in step.
 
 Every column may be null, and null means unknown, never zero. Three offsets, never a bare one: `physical_offset` (byte
 in the CommitLog), `queue_offset` (message number in a queue), `file_pos` (byte in a file). Times are UTC with µs.
