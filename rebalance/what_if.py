@@ -12,9 +12,8 @@ from rebalance.model import budget
 from rebalance.model.message_queue import MessageQueue
 from rebalance.ownership.history import Epoch, GroupHistory
 from rebalance.replay import Replay
-from rebalance.strategies.base import Strategy, StrategyError
+from rebalance.strategies.base import Strategy, StrategyError, sorted_inputs
 from rebalance.strategies.registry import strategy_named
-from rebalance.strategies.round import sorted_inputs
 
 ADDED_CLIENT = "what-if-client"
 

@@ -77,21 +77,21 @@ class EvidenceGuard:
                 raise WouldTouchEvidence(f"{flag} {folder}: holds {place}, which is read; name another place")
 
     @contextmanager
-    def new_folder(self, to: Path, flag: str) -> Iterator[Path]:
+    def new_folder(self, to: Path) -> Iterator[Path]:
         """A folder to write into, which becomes `to` at the end of the block; a failure leaves nothing behind.
 
         Raises:
             WouldTouchEvidence: `to` lies in what is read.
             ValueError: `to` exists and is not an empty folder.
         """
-        self.refuse(to, flag)
+        self.refuse(to, "--to")
         if to.exists() and (not to.is_dir() or any(to.iterdir())):
             raise ValueError(f"{to}: is there already; a rebuild writes a new directory")
         place = Path(os.path.realpath(to))
         partial = place.with_name(f".{place.name[:50]}.{os.getpid()}.{secrets.token_hex(4)}.partial")
         partial.mkdir(parents=True)
         try:
-            self.refuse(partial, flag)  # its parents may be others by now
+            self.refuse(partial, "--to")  # its parents may be others by now
             yield partial
             os.replace(partial, place)
         except BaseException:

@@ -15,7 +15,7 @@ from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file
 from parsers.explain.line import Line, bytes_line, instant_text, layout_lines, printable
 from parsers.layouts.layout import Layout
-from parsers.messages.declared import MOST_BODY_BYTES, BodyKind, Piece
+from parsers.messages.declared import MOST_DECODED_BYTES, BodyKind, Piece
 from parsers.messages.kinds import body_kind
 from parsers.messages.properties import meaning_of
 from parsers.store.store_file import StoreFile
@@ -133,7 +133,7 @@ def _decoded(message: Message) -> tuple[BodyKind | None, list[Piece], str]:
     """The kind of the body, its pieces, and why it has none."""
     properties = dict(message.properties())
     try:
-        body = decompress(message.body, message.sys_flag, cap=MOST_BODY_BYTES)
+        body = decompress(message.body, message.sys_flag, cap=MOST_DECODED_BYTES)
         kind = body_kind(message.topic, properties, body[:16])
         return kind, [] if kind is None else kind.whole(body), ""
     except StoreFormatError as wrong:

@@ -15,7 +15,7 @@ from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, parse_whol
 Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list"]
 """What a value is. `time_ms` is an int64 that counts milliseconds since 1970 in UTC."""
 Value: TypeAlias = "int | bool | str | list[int] | None"
-MOST_BODY_BYTES = 8 << 20
+MOST_DECODED_BYTES = 8 << 20
 """No broker takes a message larger than that unless set to (`maxMessageSize`, 4 MiB); larger ones are not decoded."""
 MOST_PIECES = 1 << 17
 """Values that are read of one body. An op message has 4096 bytes, a trace message 128 000, unless set otherwise."""
@@ -87,8 +87,8 @@ class BodyKind(ABC):
 
     def whole(self, body: bytes) -> list[Piece]:
         """All pieces. Raises CorruptRecord as `pieces` does, and where a body says more than any has."""
-        if len(body) > MOST_BODY_BYTES:
-            raise CorruptRecord("too long to be decoded", field="body", expected=MOST_BODY_BYTES, actual=len(body))
+        if len(body) > MOST_DECODED_BYTES:
+            raise CorruptRecord("too long to be decoded", field="body", expected=MOST_DECODED_BYTES, actual=len(body))
         pieces = list(islice(self.pieces(body), MOST_PIECES + 1))
         if len(pieces) > MOST_PIECES:
             raise CorruptRecord("more values than a body has", field="body", expected=MOST_PIECES)

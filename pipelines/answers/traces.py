@@ -32,7 +32,7 @@ CARRIED = ("topic", "queue_id", "queue_offset", "physical_offset", "store_timest
 COLUMNS = (*CARRIED, "file", "sys_flag", "body_size", "body_view")
 PIECE_BYTES = 8 << 20
 """Bodies of about this many bytes are decoded at once."""
-MOST_BODY_BYTES = 1 << 20
+MOST_TRACE_BYTES = 1 << 20
 """A larger body is none of a dispatcher, which sends at about 128 000 characters (AsyncTraceDispatcher#flushData)."""
 PIECE_RECORDS = 1 << 17
 """No more records than this are decoded at once, unless a single body has more."""
@@ -139,7 +139,7 @@ def _not_read(errors: Iterable[StoreFormatError]) -> pa.RecordBatch:
 def _bodies(batch: pa.RecordBatch, rows: Longs, failed: BodyFailed) -> Iterator[tuple[Longs, pa.Array]]:
     """Pieces of these rows with their decompressed bodies, null where that cannot be, or is none of a dispatcher."""
     sizes = batch["body_size"].to_numpy()[rows]
-    pieces = np.cumsum(np.minimum(sizes, MOST_BODY_BYTES), dtype=np.int64) // PIECE_BYTES
+    pieces = np.cumsum(np.minimum(sizes, MOST_TRACE_BYTES), dtype=np.int64) // PIECE_BYTES
     for piece in np.split(rows, np.flatnonzero(np.diff(pieces)) + 1):
         yield from _piece(batch, piece, failed)
 
@@ -148,12 +148,12 @@ def _piece(batch: pa.RecordBatch, rows: Longs, failed: BodyFailed) -> Iterator[t
     def fails(row: int, error: StoreFormatError) -> None:
         failed(int(rows[row]), error)
 
-    is_small = batch["body_size"].to_numpy()[rows] <= MOST_BODY_BYTES
+    is_small = batch["body_size"].to_numpy()[rows] <= MOST_TRACE_BYTES
     for row in np.flatnonzero(~is_small).tolist():
-        fails(row, CorruptRecord("larger than a body of traces", field="body", expected=f"≤ {MOST_BODY_BYTES}"))
+        fails(row, CorruptRecord("larger than a body of traces", field="body", expected=f"≤ {MOST_TRACE_BYTES}"))
     flags, first = np.where(is_small, batch["sys_flag"].to_numpy()[rows], 0), 0
     bodies = taken_bodies(batch["body_view"], rows, is_small)
-    for end, plain in decompressed_pieces(bodies, flags, fails, cap=MOST_BODY_BYTES):
+    for end, plain in decompressed_pieces(bodies, flags, fails, cap=MOST_TRACE_BYTES):
         yield rows[first:end], plain
         first = end
 

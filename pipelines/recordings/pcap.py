@@ -68,19 +68,17 @@ def records_from_pcap(
     capture: BinaryIO,
     *,
     broker_ports: Collection[int],
-    broker_host: str | None = None,
     on_end: Callable[[CaptureCounts], None] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Wire records in the order their last byte was captured.
 
     Args:
         broker_ports: the broker's listening port, and port - 2 if clients use the VIP channel.
-        broker_host: its address as Java prints it, where the capture holds several brokers on equal ports.
         on_end: called with the counts when the capture is exhausted.
     Raises:
         NotThisFormat: neither pcap nor pcapng.
     """
-    reader = _Reader(frozenset(broker_ports), broker_host)
+    reader = _Reader(frozenset(broker_ports))
     for at_ms, packet, decode in _packets(capture, reader.counts):
         yield from reader.packet(at_ms, packet, decode)
     yield from reader.finish()
@@ -128,9 +126,9 @@ def _ip_of(packet: bytes) -> Any:
 class _Reader:
     """The connections of one broker, each direction with its own stream and splitter."""
 
-    def __init__(self, ports: frozenset[int], host: str | None) -> None:
+    def __init__(self, ports: frozenset[int]) -> None:
         self.counts = CaptureCounts()
-        self._ports, self._host = ports, host
+        self._ports = ports
         self._recorder = WireRecorder()
         self.counts.records = self._recorder.counts
         self._directions: dict[tuple[tuple[bytes, int], tuple[bytes, int]], _Direction] = {}
@@ -159,7 +157,7 @@ class _Reader:
             yield from self._close(self._last_ms, key)
 
     def _is_broker(self, end: tuple[bytes, int]) -> bool:
-        return end[1] in self._ports and (self._host is None or _host(end[0]) == self._host)
+        return end[1] in self._ports
 
     def _segment(self, at_ms: int, segment: _Segment) -> Iterator[dict[str, Any]]:
         key = segment.source, segment.target

@@ -5,6 +5,5 @@ In: queues and client ids. Out: a client's share. It knows no group and no recor
 
 from rebalance.strategies.base import Strategy, StrategyError
 from rebalance.strategies.registry import strategy_named
-from rebalance.strategies.round import rebalance_by_topic
 
-__all__ = ["Strategy", "StrategyError", "rebalance_by_topic", "strategy_named"]
+__all__ = ["Strategy", "StrategyError", "strategy_named"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from parsers.values.java import utf16_order
 from rebalance.model.message_queue import MessageQueue
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
@@ -66,3 +67,11 @@ def index_of(current_cid: str | None, cid_all: Sequence[str]) -> int | None:
         return cid_all.index(current_cid)  # null is simply not found
     except ValueError:
         return None
+
+
+def sorted_inputs(mq_all: Iterable[MessageQueue], cid_all: Iterable[str]) -> tuple[list[MessageQueue], list[str]]:
+    """Both lists as a rebalance hands them to a strategy: in Java's natural order, ids as often as they come.
+
+    Source: RebalanceImpl#rebalanceByTopic.
+    """
+    return sorted(mq_all, key=lambda mq: mq.order), sorted(cid_all, key=utf16_order)

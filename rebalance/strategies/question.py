@@ -7,10 +7,9 @@ from typing import Any
 
 from parsers.values.version import NEWEST, Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.strategies.base import StrategyError
+from rebalance.strategies.base import StrategyError, sorted_inputs
 from rebalance.strategies.pop_share import allocate_for_pop
 from rebalance.strategies.registry import queue_of, strategy_named, whole_number
-from rebalance.strategies.round import sorted_inputs
 
 Answer = dict[str, Any]
 

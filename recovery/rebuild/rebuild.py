@@ -50,7 +50,7 @@ def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
         WouldTouchEvidence: `to` lies inside the store.
         OSError: the new directory cannot be written.
     """
-    with EvidenceGuard(*store.places).new_folder(to, "--to") as partial:
+    with EvidenceGuard(*store.places).new_folder(to) as partial:
         return _Rebuild(store, partial, known).run(to)
 
 

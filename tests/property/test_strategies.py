@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from parsers.values.java import split, utf16_order
 from parsers.values.version import Version
 from rebalance.model.message_queue import MessageQueue
-from rebalance.strategies import Strategy, rebalance_by_topic, strategy_named
+from rebalance.strategies import Strategy, strategy_named
+from rebalance.strategies.base import sorted_inputs
 
 BROKERS = ("r1-a", "r2-b", "r2-c", "r1@a", "r2@b", "\U0001f600-x", "\uff21-y")
 queues = st.builds(MessageQueue, st.just("T"), st.sampled_from(BROKERS), st.integers(0, 20))
@@ -105,5 +106,5 @@ def test_in_a_round_input_order_never_matters(
     random.shuffle(shuffled_mqs)  # type: ignore[attr-defined]
     random.shuffle(shuffled_cids)  # type: ignore[attr-defined]
     for cid in cid_all:
-        ours = rebalance_by_topic(strategy, "G", cid, mq_all, cid_all)
-        assert ours == rebalance_by_topic(strategy, "G", cid, shuffled_mqs, shuffled_cids)
+        ours = strategy.allocate("G", cid, *sorted_inputs(mq_all, cid_all))
+        assert ours == strategy.allocate("G", cid, *sorted_inputs(shuffled_mqs, shuffled_cids))

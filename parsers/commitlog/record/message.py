@@ -69,9 +69,9 @@ class Message:
         """Name and value in stored order, duplicates kept."""
         return decode_properties(self.properties_stored, rule)
 
-    def property_value(self, name: str, rule: PropertyRule = "first_separator") -> str | None:
+    def property_value(self, name: str) -> str | None:
         """The last one stored under `name`, as the broker's map holds it."""
-        return last_value(self.properties(rule), name)
+        return last_value(self.properties(), name)
 
     @property
     def message_id(self) -> str:

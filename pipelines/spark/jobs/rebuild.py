@@ -80,7 +80,7 @@ def rebuild_with_spark(
         raise ValueError(f"names of brokers are names of folders here, at least one: {', '.join(stores) or 'none'}")
     told = known or {}
     guard = EvidenceGuard(*(folder for store in stores.values() for folder in store.places))
-    with guard.new_folder(to, "--to") as partial:
+    with guard.new_folder(to) as partial:
         brokers = [
             Rebuilt(store, told[name] if name in told else knowledge_of(store), partial / name)
             for name, store in stores.items()
