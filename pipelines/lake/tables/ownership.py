@@ -113,13 +113,13 @@ evidence text  where it was read
 ).holding(kind=ANOMALY_KINDS)
 OWNERSHIP_NOTES = Table(
     "ownership_notes",
-    "one reason why a group's owners are not certain: before its oldest record, after its newest, in a hole of it",
+    "one reason why a group's owners are not certain: the ends of its record, a hole, or what a client does not show",
     columns("""
 source  text  evidence folder
 group   text  consumer group
 kind    text  why nothing, or less, is certain
 subject text  client, topic or broker it is about; empty when it is about the whole group
-detail  text  from when or until when, and of how many queues
+detail  text  of the group: before or after which instant, or in which span; of a client or broker: its sign, how much
 """),
 )
 OWNERSHIP_TABLES = (
