@@ -113,7 +113,7 @@ def judge_group(left: GroupLeft, seen: Seen) -> GroupVerdict:
     not_known = (left.why_unread, left.why_dead_letters, _doubt(left))
     losses = _losses(left)
     if losses:
-        reasons = "; ".join(filter(None, (why_state, *not_known)))
+        reasons = "; ".join(filter(None, (why_state, *_unseen(left, seen), *not_known)))
         return GroupVerdict(state, False, f"keep, or read first: {' and '.join(losses)}", reasons or None)
     reasons = "; ".join(filter(None, (why_state, *_unseen(left, seen), *not_known)))
     if reasons:

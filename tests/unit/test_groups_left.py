@@ -15,7 +15,7 @@ from pipelines.answers.derived.group_rows import group_rows, seen_of
 from pipelines.answers.lag.groups_left import groups_left
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.saved import offsets_in
-from recovery.lives.group_life import QUIET_MS, GroupLeft, Seen, judge_group
+from recovery.lives.group_life import BEHIND_PROXY, QUIET_MS, GroupLeft, Seen, judge_group
 from tests.support.build_store import FIRST_MS, StoreBuilder, overwrite, write_json
 from tests.support.copies import copy_tree
 from tests.support.fixtures import GOLDEN, unpacked
@@ -225,6 +225,8 @@ def test_every_doubt_keeps_a_group() -> None:
     assert "rests on your word" not in judge_group(replace(clear, no_proxy=True), gone).advice
     for lost in (replace(clear, in_flight=1), replace(clear, unread=None, why_unread="w", at_least=1)):
         assert judge_group(lost, gone).loses_nothing is False
+    behind = judge_group(replace(clear, unread=7, may_use_proxy=True), gone)
+    assert (behind.state, behind.loses_nothing, behind.reason) == ("absent", False, BEHIND_PROXY)
 
 
 def test_a_broker_that_no_line_calls_booted_is_seen_to_start_again(tmp_path: Path) -> None:
