@@ -1,4 +1,7 @@
-"""What store.log and storeerror.log say of a broker's files: lines that mean the same of the same queue together."""
+"""What store.log and storeerror.log say of a broker's files, and the logs beside them of transactions and groups.
+
+Lines that mean the same of the same queue, or of the same group, are one row.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +19,33 @@ from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import broker_of_home, log_home
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.lines.stamp import MESSAGE_MARK
+from rebalance.readers.logs.templates.beside import BESIDE_MEANINGS
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
 
 STEMS = {"store", "storeerror", "store_error", "store_default"}
+BESIDE_STEMS = {"transaction", "protection", "proxy"}
+_LOGS = {"store", *BESIDE_STEMS}
+"""The logs, as templates name them."""
+MEANINGS = STORE_MEANINGS | BESIDE_MEANINGS
 MOST_QUEUES = 10_000
-"""How many queues have rows of their own; the lines of further queues are counted together."""
+"""How many queues and groups have rows of their own; the lines of further ones are counted together."""
 EXAMPLE_SIZE = 400
 
 
 @dataclass(slots=True)
 class StoreLines:
-    """Lines of one kind and queue of one broker. Instants are epoch ms of its clock; `evidence`: file and line of the
-    first, with the folders in which the logs of several brokers differ.
+    """Lines of one kind, queue and group of one broker. Instants are epoch ms of its clock; `evidence`: file and line
+    of the first, with the folders in which the logs of several brokers differ.
 
-    `topic`, `queue_id`: None where the text names none. `example`: the first line's message. `times`: of each line.
+    `topic`, `queue_id`, `group`: None where the text names none. `example`: the first line's message. `times`: of each
+    line.
     """
 
     name: str
     level: str
     topic: str | None
     queue_id: int | None
+    group: str | None
     first_ms: int
     last_ms: int
     lines: int
@@ -45,15 +55,15 @@ class StoreLines:
 
     @property
     def means(self) -> str:
-        return STORE_MEANINGS[self.name]
+        return MEANINGS[self.name]
 
 
-_Lines = dict[tuple[str, str | None, int | None], StoreLines]
+_Lines = dict[tuple[str, str | None, int | None, str | None], StoreLines]
 
 
 class StoreLog(NamedTuple):
-    """What the logs say, in the order of the first line of each kind and queue; and from their first entry to their
-    last, of whatever text, epoch ms of the brokers' clocks: None where they hold no entry."""
+    """What the logs say, in the order of the first line of each kind and queue; and from the first entry of store.log
+    and storeerror.log to their last, of whatever text, epoch ms of the brokers' clocks: None where they hold none."""
 
     lines: list[StoreLines]
     span: tuple[int, int] | None
@@ -68,10 +78,15 @@ def store_logs(given: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for place in given:
         place.stat()
-        logs = (path for path in files_below(place) if (named := LOG_NAME.match(path.name)) and named["stem"] in STEMS)
-        for path in logs:
-            found[Path(abspath(path))] = None
+        for path in files_below(place):
+            if _stem(path) in STEMS | BESIDE_STEMS:
+                found[Path(abspath(path))] = None
     return list(found)
+
+
+def _stem(path: Path) -> str | None:
+    named = LOG_NAME.match(path.name)
+    return named["stem"] if named else None
 
 
 def logs_of_broker(paths: Iterable[Path], own: str | None) -> list[Path]:
@@ -93,19 +108,20 @@ def read_store_logs(paths: Sequence[Path], problem: Problem) -> StoreLog:
         found = by_home.setdefault(log_home(path), {})
         reader = LogReader()
         for event in reader.events(lines_of(path, problem)):
-            if event.template.log == "store":
+            if event.template.log in _LOGS:
                 _take(found, event, path.relative_to(common))
-        edges += [edge[0][0] for edge in (reader.summary.first, reader.summary.last) if edge is not None]
+        if _stem(path) in STEMS:
+            edges += [edge[0][0] for edge in (reader.summary.first, reader.summary.last) if edge is not None]
     lines = sorted((each for found in by_home.values() for each in found.values()), key=lambda each: each.first_ms)
     return StoreLog(lines, (min(edges), max(edges)) if edges else None)
 
 
 def _take(found: _Lines, event: LogEvent, path: Path) -> None:
-    topic, queue_id = _queue_of(event.named_fields)
+    (topic, queue_id), group = _queue_of(event.named_fields), event.group
     name = event.template.name
-    if (name, topic, queue_id) not in found and len(found) >= MOST_QUEUES:
-        topic, queue_id = None, None
-    known = found.get((name, topic, queue_id))
+    if (name, topic, queue_id, group) not in found and len(found) >= MOST_QUEUES:
+        topic, queue_id, group = None, None, None
+    known = found.get((name, topic, queue_id, group))
     if known is not None:
         known.first_ms, known.last_ms = min(known.first_ms, event.at_ms), max(known.last_ms, event.at_ms)
         known.lines += 1
@@ -113,11 +129,12 @@ def _take(found: _Lines, event: LogEvent, path: Path) -> None:
         return
     message = event.line[event.line.find(MESSAGE_MARK) + len(MESSAGE_MARK) :]
     example = message.decode("utf-8", "replace").rstrip()[:EXAMPLE_SIZE]
-    found[name, topic, queue_id] = StoreLines(
+    found[name, topic, queue_id, group] = StoreLines(
         name,
         event.template.levels,
         topic,
         queue_id,
+        group,
         event.at_ms,
         event.at_ms,
         1,
@@ -145,6 +162,7 @@ def rows_of(lines: Iterable[StoreLines]) -> Iterator[dict[str, object]]:
             "says": each.name,
             "topic": each.topic,
             "queue_id": each.queue_id,
+            "group": each.group,
             "lines": each.lines,
             "means": each.means,
             "example": each.example,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from rebalance.readers.logs import LogReader
 from rebalance.readers.logs.lines.reader import LogEvent
+from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 
 CALLS, GIVEN_BACK, THROWN = 214, 10, 4
@@ -50,3 +52,58 @@ def test_every_line_of_counts_and_of_revives_is_recognised(path: Path) -> None:
             plain["revive"] += text.startswith(b"reviveQueueId=")
     assert [named["consume_ok_tps"], named["consume_rt"]] == [plain["consume_ok_tps"], plain["consume_rt"]]
     assert sum(count for name, count in named.items() if name.startswith("pop_revive")) == plain["revive"]
+
+
+PROXIED = GOLDEN / "rebalance" / "proxied"
+SUMMED = re.compile(r"- \[(\w+)\] \[(.*?)\] Stats (?:In One|Every) [\w ]+, (?:SUM|Value): (\d+)")
+
+
+def test_what_a_broker_counted_is_listed_line_by_line() -> None:
+    """Every line of stats.log is a row, by topic, queue and group, and its sum is the line's."""
+    with gzip.open(PROXIED / "stats.log.gz", "rt") as lines:
+        plain = [found.groups() for line in lines if (found := SUMMED.search(line))]
+    rows = call("replay", PROXIED / "stats.log.gz", "--show", "counted", "--format", "jsonl").rows
+    assert [(row["statistic"], row["sum"]) for row in rows if row["sum"] is not None] == [
+        (name, int(total)) for name, _, total in plain
+    ]
+    keys = {key for name, key, _ in plain if name == "GROUP_GET_NUMS"}
+    assert {f"{row['topic']}@{row['group']}" for row in rows if row["statistic"] == "GROUP_GET_NUMS"} == keys
+    behind = [row for row in rows if row["statistic"] == "GROUP_GET_FALL_SIZE" and row["group"] == "GRem"]
+    assert {row["queue_id"] for row in behind if row["topic"] == "Gn"} == {0, 1, 2, 3}
+    assert all(row["sum"] > 0 and row["span"] == "5 Minutes" for row in behind if row["topic"] == "Gn")
+    assert {row["average"] for row in rows if row["statistic"] == "BROKER_PUT_NUMS"} == {None}
+
+
+def test_a_watermark_is_a_row_where_something_waits() -> None:
+    with gzip.open(PROXIED / "watermark.log.gz", "rt") as lines:
+        waits = [line for line in lines if "Size: 0 SlowTimeMills: 0" not in line]
+    rows = call("replay", PROXIED, "--show", "counted", "--format", "jsonl").rows
+    found = [(row["subject"], row["sum"]) for row in rows if row["statistic"] == "WATERMARK"]
+    assert found
+    assert len(found) == len(waits)
+    assert all(f"{pool} Queue Size: {size} " in line for (pool, size), line in zip(found, waits, strict=True))
+
+
+def test_a_name_server_s_watermark_is_not_taken_for_a_damaged_line() -> None:
+    line = (
+        b"2026-11-26 00:43:08 INFO NSScheduledThread - [WATERMARK] ClientQueueSize:0 ClientQueueSlowTime:0 "
+        b"DefaultQueueSize:0 DefaultQueueSlowTime:0"
+    )
+    reader = LogReader()
+    assert [event.template.name for event in reader.events([line])] == ["name_server_watermark"]
+    assert reader.summary.unreadable == 0
+
+
+def test_transactions_that_nobody_could_be_asked_about_are_told_with_their_group() -> None:
+    rows = call("replay", PROXIED, "--show", "store", "--format", "jsonl").rows
+    told = {row["says"]: row for row in rows}
+    for name, log, text in [
+        ("transaction_nobody_to_ask", "transaction", "Check transaction failed, channel is null."),
+        ("transaction_nobody_at_proxy", "proxy", "check transaction failed, channel is empty."),
+        ("transaction_given_up", "transaction", "Put checked-too-many-time half message to"),
+        ("transaction_committed_late", "transaction", "the producer commit the message."),
+    ]:
+        with gzip.open(PROXIED / f"{log}.log.gz", "rt") as lines:
+            assert told[name]["lines"] == sum(text in line for line in lines) > 0
+    assert {told[name]["group"] for name in ("transaction_nobody_to_ask", "transaction_nobody_at_proxy")} == {"Gt"}
+    assert told["transaction_given_up"]["topic"] == "Gt"

@@ -135,6 +135,7 @@ ASKED: dict[str, Asked] = {
     "verify STORE": SHRUNK("queue_beyond_read_queues"),
     "compaction STORE": asked(of_store, "5.3.3-compaction-after", "next_pass_drops"),
     "replay LOGS --show store": asked(of_incident, "5.3.3-kill9", "unclean_exit"),
+    "replay LOGS --show counted": Asked(lambda: {"LOGS": GOLDEN / "rebalance" / "proxied"}, ("SNDBCK_PUT_NUMS",)),
     "forecast STORE --version 5.3.3": asked(
         lambda name: {"STORE": incident(name).killed_root}, "5.3.3-kill9", "lost_counts"
     ),

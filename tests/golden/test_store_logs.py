@@ -76,7 +76,7 @@ def test_a_line_names_its_queue(tmp_path: Path) -> None:
     ]
     assert rows[0]["last_at"] == "2026-11-22T08:57:40.000Z"
     assert rows[0]["evidence"] == "storeerror.log:1"
-    assert "`replay --show store` reads the store.log that is" in call("replay", tmp_path).err
+    assert "`replay --show store` reads the logs of a broker that are" in call("replay", tmp_path).err
     assert call("replay", tmp_path, "--show", "store", "--at", "now").code == 2
     assert call("replay", tmp_path / ".." / "none", "--show", "store").code == 3
 

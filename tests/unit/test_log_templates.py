@@ -11,6 +11,7 @@ from parsers.values.version import Version
 from rebalance.readers.logs import TEMPLATES, LogReader
 from rebalance.readers.logs.facts import broker, client, cpp, go
 from rebalance.readers.logs.facts.offset_lines import _BUILDERS as OF_OFFSETS
+from rebalance.readers.logs.templates.beside import BESIDE_MEANINGS, BESIDE_TEMPLATES
 from rebalance.readers.logs.templates.document import page
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
@@ -54,6 +55,10 @@ EXAMPLES = {
     "producer": "null",
     "broker_name": "broker-a",
     "queue": "T:3",
+    "queue_of_group": "3@T@g",
+    "topic_at_group": "T@g",
+    "span": "Minute",
+    "pool": "Lite Pull",
     "grpc_queue": "broker-a.Resource{name=T, namespace=n}.3",
 }
 LAYOUTS = [
@@ -98,6 +103,10 @@ def test_every_text_is_recognised_as_itself(layout: str) -> None:
 
 def test_every_text_of_a_store_log_is_explained() -> None:
     assert {template.name for template in TEMPLATES if template.log == "store"} == STORE_MEANINGS.keys()
+
+
+def test_every_text_of_the_logs_beside_it_is_explained() -> None:
+    assert {template.name for template in BESIDE_TEMPLATES} == BESIDE_MEANINGS.keys()
 
 
 def test_a_name_has_one_set_of_fields() -> None:

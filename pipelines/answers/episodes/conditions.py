@@ -13,6 +13,7 @@ from parsers.values.utc import EPOCH, MILLISECOND
 from pipelines.answers.episodes.curve import Floats, Longs
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.recordings.store_log import StoreLog
+from rebalance.readers.logs.templates.store import STORE_MEANINGS
 
 Row = Mapping[str, Any]
 Span = tuple[int, int]
@@ -134,7 +135,8 @@ def store_times(log: StoreLog | None) -> StoreTimes | None:
         return None
     found: dict[str, list[int]] = {}
     for each in log.lines:
-        found.setdefault(each.name, []).extend(each.times)
+        if each.name in STORE_MEANINGS:
+            found.setdefault(each.name, []).extend(each.times)
     return StoreTimes({kind: sorted(times) for kind, times in found.items()}, log.span)
 
 

@@ -1,4 +1,4 @@
-"""What store.log and storeerror.log say of the broker's files."""
+"""What store.log and storeerror.log say of the broker's files, and the logs beside them of transactions and groups."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ COLUMNS = [
     *texts("level", "says"),
     Column("topic", "topic", blank=True),
     Column("queue_id", "queue", True, blank=True),
+    Column("group", "group", blank=True),
     Column("means", "means", blank=True),
     *texts("example", "evidence"),
 ]
 
 
 def store_log_section(found: Sequence[Row]) -> Section:
-    """`found`: rows of `replay --show store`. A row for each kind of line and queue, in the order of the first line."""
-    title = "What store.log and storeerror.log say"
+    """`found`: rows of `replay --show store`. A row for each kind of line, queue and group, by its first line."""
+    title = "What store.log and the logs beside it say"
     lines = sum(row["lines"] for row in found)
     warned = sum(row["lines"] for row in found if row["level"] in WRONG)
     verdict = f"{counted(lines, 'line')} of a known kind; warnings or errors among them: {grouped(warned)}."

@@ -51,6 +51,7 @@ MADE = {
     "tests/golden/messages": "make/messages: vectors.sh",
     "tests/golden/rebalance/late-locks": "make/rebalance: session.py WORK OUT NAME c PORT 4.9.4 GMT+8; log and tables of c2",
     "tests/golden/rebalance/grpc": "make/rebalance: grpc/cluster.sh; lines of the consumers' classes",
+    "tests/golden/rebalance/proxied": "make/rebalance: grpc/proxied.sh; logs of the broker and the proxy",
     "tests/golden/rebalance/sessions": "make/rebalance: scenarios.py, session.py",
     "tests/golden/rebalance/vectors": "make/rebalance: vectors.sh VERSION",
     "tests/golden/rocksdb_tables": "make/more_stores: mk.sh VERSION Meta 1 NAME; its config/ and broker_tables.json; table_loads.py",

@@ -56,10 +56,17 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
     ),
     "store": (
         schema_from(
-            "first_at time_ms, last_at time_ms, level text, says text, topic text, queue_id i32, lines i64, "
-            "means text, example text, evidence text"
+            "first_at time_ms, last_at time_ms, level text, says text, topic text, queue_id i32, group text, "
+            "lines i64, means text, example text, evidence text"
         ),
-        ("first_at", "last_at", "says", "topic", "queue_id", "lines", "means"),
+        ("first_at", "last_at", "says", "topic", "queue_id", "group", "lines", "means"),
+    ),
+    "counted": (
+        schema_from(
+            "at time_ms, statistic text, topic text, queue_id i32, group text, subject text, span text, sum i64, "
+            "times i64, per_second real, average real, waited_ms i64, means text, evidence text"
+        ),
+        ("at", "statistic", "topic", "queue_id", "group", "subject", "span", "sum", "times", "per_second", "average"),
     ),
     "divergence": (
         schema_of(ASSIGNMENT_DIVERGENCE),

@@ -32,6 +32,7 @@ class Show(StrEnum):
     NOTES = "notes"
     UNRECOGNISED = "unrecognised"
     STORE = "store"
+    COUNTED = "counted"
 
 
 NOTES_SAID = 10
@@ -65,18 +66,22 @@ def replay(
     An interval has an earliest and a latest begin and end; `--at` answers `{"at", "queues": [{"group", "topic",
     "broker", "queue_id", "owners", "certain", "possible"}]}`. Why answers are not sharper is said on stderr, and by
     `--show notes`; `--show unrecognised` lists how the log lines begin that fit no known text, and how many there
-    are. Exit code 1 when there are anomalies. `--show store` is of store.log and storeerror.log instead: what they say
-    of files that were cleaned, cut, damaged or not made in time, of which queue, how often, from when to when, and
-    what it means.
+    are. Exit code 1 when there are anomalies.
+
+    `--show store` is of other logs instead, of store.log, storeerror.log, transaction.log, protection.log and a
+    proxy's proxy.log: what they say of files that were cleaned, cut, damaged or not made in time, of transactions that
+    were checked, of groups that were stopped; how often, from when to when, and what it means. `--show counted` lists
+    what was counted in stats.log, watermark.log and the logs of consumers: messages, bytes and times of each topic,
+    queue and group, minute by minute.
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """
     from pipelines.recordings.line_counts import RecordedLines
 
-    if show is Show.STORE:
+    if show in LINES:
         if at is not None or batch:
-            raise WrongUsage("replay: --show store has lines of all times; --at and --batch do not go with it")
-        _emit_store_lines(run, source)
+            raise WrongUsage(f"replay: --show {show} has lines of all times; --at and --batch do not go with it")
+        LINES[show](run, source)
         return
     told = RecordedLines()
     history = replay_of(facts_in(run, source, broker, broker_port, told, alone=True))
@@ -102,9 +107,25 @@ def _emit_store_lines(run: Run, source: list[Path]) -> None:
 
     logs = store_logs(source)
     if not logs:
-        raise Unreadable(f"{', '.join(map(str, source))}: no store.log and no storeerror.log there")
+        lacking = "no store.log, storeerror.log, transaction.log, protection.log or proxy.log there"
+        raise Unreadable(f"{', '.join(map(str, source))}: {lacking}")
     schema, brief = TABLE_OF[Show.STORE.value]
     run.emit_rows(schema, rows_of(read_store_logs(logs, run.not_read).lines), brief=brief)
+
+
+def _emit_counted(run: Run, source: list[Path]) -> None:
+    from pipelines.cli.commands.ownership.ownership_rows import TABLE_OF
+    from pipelines.recordings.counted import counted_rows, counting_logs
+
+    logs = counting_logs(source)
+    if not logs:
+        raise Unreadable(f"{', '.join(map(str, source))}: no stats.log, watermark.log or log of a consumer there")
+    schema, brief = TABLE_OF[Show.COUNTED.value]
+    run.emit_rows(schema, counted_rows(logs, run.not_read), brief=brief)
+
+
+LINES = {Show.STORE: _emit_store_lines, Show.COUNTED: _emit_counted}
+"""What is shown of lines as they stand, without a replay."""
 
 
 def owners_at(history: Replay, at_ms: int) -> Answer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalance.readers.logs.templates.beside import BESIDE_MEANINGS
+from rebalance.readers.logs.templates.stats import STATISTICS
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
 from rebalance.readers.logs.templates.table import TEMPLATES
 from rebalance.readers.logs.templates.template import Template
@@ -12,7 +14,12 @@ _TITLES = {
     "broker": "Broker: broker.log",
     "lock": "Broker: lock.log (4.x), filter.log (5.x)",
     "store": "Broker: store.log, storeerror.log",
+    "transaction": "Broker: transaction.log",
+    "protection": "Broker: protection.log",
+    "proxy": "Proxy: proxy.log",
     "client": "Client: rocketmq_client.log",
+    "stats": "Broker: stats.log",
+    "watermark": "Broker: watermark.log; name server: namesrv.log or its default log",
     "go": "Go client",
     "cpp": "C++ client",
     "grpc": "Java client for gRPC: rocketmq-client.log",
@@ -40,9 +47,13 @@ client.
 Of the Java client for gRPC (rocketmq-client-java, its releases 5.0.0 to 5.2.1) a log of 5.0.7 was recorded; other
 releases were read by specification. Its consumers pop through a proxy, and share queues: its lines are rows of
 `log_events`, and no facts of who owns what. What a POP group acknowledged, and what comes again, the broker's store
-tells (`pop`). Texts of gRPC clients in other languages, and of the proxy, are not recognised.
+tells (`pop`). Texts of gRPC clients in other languages are not recognised.
 
-What a broker counts (stats.log), its watermarks, its checks of transactions, and what a proxy writes is not read.
+Of transaction.log, protection.log and a proxy's proxy.log those texts are here that tell what became of a transaction
+or a group (`replay --show store`); all others are passed over. What brokers and consumers count, in stats.log,
+watermark.log and the logs of consumers, `replay --show counted` lists. Of all these only the logs of consumers are in
+`log_events`. Logs of 5.3.3 were recorded, with consumers behind a proxy; other releases were read by specification,
+from their source.
 """
 
 
@@ -59,6 +70,12 @@ def _section(log: str) -> Iterator[str]:
     if log == "store":
         yield "\nWhat they mean (`replay --show store`):\n"
         yield from (f"* `{name}`: {means}." for name, means in STORE_MEANINGS.items())
+    if log == "proxy":
+        yield "\nWhat those of these three logs mean (`replay --show store`):\n"
+        yield from (f"* `{name}`: {means}." for name, means in BESIDE_MEANINGS.items())
+    if log == "watermark":
+        yield "\nWhat is counted, by consumers too (`replay --show counted`):\n"
+        yield from (f"* `{name}`: {statistic.means}." for name, statistic in STATISTICS.items())
     yield ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalance.readers.logs.templates.beside import BESIDE_TEMPLATES
 from rebalance.readers.logs.templates.broker import BROKER_TEMPLATES
 from rebalance.readers.logs.templates.client import CLIENT_TEMPLATES
 from rebalance.readers.logs.templates.client_old import OLD_CLIENT_TEMPLATES
@@ -19,6 +20,7 @@ TEMPLATES: tuple[Template, ...] = (
     *LOCK_TEMPLATES,
     *OFFSET_TEMPLATES,
     *STORE_TEMPLATES,
+    *BESIDE_TEMPLATES,
     *CLIENT_TEMPLATES,
     *OLD_CLIENT_TEMPLATES,
     *GO_TEMPLATES,

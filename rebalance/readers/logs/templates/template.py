@@ -31,6 +31,11 @@ _PATTERN_OF_FIELD = {
     "other_route": r".*",
     "text": r".*",
     "queue": r"\S{1,512}:-?[0-9]{1,10}",
+    "queue_of_group": r"-?[0-9]{1,10}@[^\s@]{1,512}@[^\s@]{1,512}",
+    "span": r"Minute|Hour|Day|5 Minutes",
+    "pool": r"(?:Lite )?[A-Za-z]{1,32}",
+    "per_second": r"-?[0-9]{1,18}(?:[.,][0-9]{1,2})?",
+    "average": r"-?[0-9]{1,18}(?:[.,][0-9]{1,2})?",
     "grpc_queue": r"\S{1,512}(?: namespace=\S{1,512})?",
     "channel": r".+",
     "more": r".*",
@@ -49,8 +54,12 @@ _NUMBERS = (
     "expired_ms",
     "mq_all_size",
     "cid_all_size",
+    "sum",
+    "times",
+    "waited_ms",
 )
-_WIDE = frozenset(_PATTERN_OF_FIELD) - {"producer", "broker_name", "grpc_queue"}
+_NARROW = {"producer", "broker_name", "grpc_queue", "queue_of_group", "span", "pool", "per_second", "average"}
+_WIDE = frozenset(_PATTERN_OF_FIELD) - _NARROW
 _PATTERN_OF_FIELD |= dict.fromkeys(_NUMBERS, rf"-?[0-9]{{1,{OFFSET_DIGITS}}}")
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -60,7 +69,7 @@ class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
 
     `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
-    client, go, cpp or grpc.
+    client, stats, watermark, transaction, protection, proxy, go, cpp or grpc.
     """
 
     name: str

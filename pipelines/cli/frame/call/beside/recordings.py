@@ -67,7 +67,7 @@ def _nothing_there(places: Iterable[Path]) -> str:
     from pipelines.recordings.store_log import store_logs
 
     why = "no broker log, client log or wire capture there (in a folder by RocketMQ's names)"
-    return f"{why}; `replay --show store` reads the store.log that is" if store_logs(places) else why
+    return f"{why}; `replay --show store` reads the logs of a broker that are" if store_logs(places) else why
 
 
 def replay_of(facts: Iterable[Fact]) -> Replay:

@@ -1,0 +1,104 @@
+"""What brokers write into transaction.log and protection.log and proxies into proxy.log, and what it means.
+
+Source of the texts: EndTransactionProcessor, TransactionalMessageServiceImpl, DefaultTransactionalMessageCheckListener,
+AbstractTransactionalMessageCheckListener, BrokerController#protectBroker @4.3.0 - 5.3.3; ProxyClientRemotingProcessor
+@5.0.0 - 5.3.3.
+"""
+
+from __future__ import annotations
+
+from rebalance.readers.logs.templates.template import Template
+
+_REQUEST = "RequestHeader: {text} Remark: {more}"
+_CHECKED = "Check producer[{remote}] transaction state, "
+_ENDED = "The producer[{remote}] end transaction in sending message, "
+_LATE = (
+    "fail [producer end]. currentTimeMillis - bornTime > checkImmunityTime, "
+    "msgId={unique_id},commitLogOffset={physical_offset}, wait check"
+)
+
+
+def _transaction(name: str, levels: str, text: str, versions: str = "≥4.3.0") -> Template:
+    return Template(name, "transaction", levels, versions, text, "")
+
+
+BESIDE_TEMPLATES = (
+    _transaction(
+        "transaction_asked_about",
+        "INFO",
+        "Check transaction. real_topic={topic},uniqKey={unique_id},offset={queue_offset},"
+        "commitLogOffset={physical_offset}",
+        "≥5.1.0",
+    ),
+    _transaction("transaction_nobody_to_ask", "WARN", "Check transaction failed, channel is null. groupId={group}"),
+    _transaction("transaction_still_open", "WARN", _CHECKED + "but it's pending status." + _REQUEST),
+    _transaction("transaction_committed_late", "WARN", _CHECKED + "the producer commit the message." + _REQUEST),
+    _transaction("transaction_rolled_back_late", "WARN", _CHECKED + "the producer rollback the message." + _REQUEST),
+    _transaction("transaction_left_open", "WARN", _ENDED + " and it's pending status." + _REQUEST),
+    _transaction("transaction_rolled_back", "WARN", _ENDED + "rollback the message." + _REQUEST),
+    _transaction("transaction_end_refused", "WARN", "Message commit " + _LATE, "≥5.1.1"),
+    _transaction("transaction_end_refused", "WARN", "Message rollback " + _LATE, "≥5.1.1"),
+    _transaction(
+        "transaction_given_up",
+        "INFO",
+        "Put checked-too-many-time half message to TRANS_CHECK_MAXTIME_TOPIC OK. Restored in "
+        "queueOffset={queue_offset}, commitLogOffset={physical_offset}, real topic={topic}",
+        "≥4.5.1",
+    ),
+    _transaction(
+        "transaction_thrown_away",
+        "ERROR",
+        "MsgExt:{text} has been checked too many times, so discard it",
+        "4.3.0–4.4.0",
+    ),
+    _transaction(
+        "transaction_expired",
+        "INFO",
+        "Half message exceed file reserved time ,so skip it.messageId {message_id},bornTime {timestamp_ms}",
+    ),
+    _transaction("transaction_not_on_slave", "WARN", "Message store is slave mode, so end transaction is forbidden."),
+    Template(
+        "group_stopped_as_too_slow",
+        "protection",
+        "INFO",
+        "all",
+        "[PROTECT_BROKER] the consumer[{group}] consume slowly, {size} bytes, disable it",
+        "",
+    ),
+    Template(
+        "transaction_nobody_at_proxy",
+        "proxy",
+        "WARN",
+        "≥5.0.0",
+        "check transaction failed, channel is empty. groupId={group}, requestHeader:{text}",
+        "",
+    ),
+)
+_GIVEN_UP_AFTER = "after transactionCheckMax checks (15) the broker gives it up"
+BESIDE_MEANINGS = {
+    "transaction_asked_about": "the broker asks a producer about a half message that nobody committed or rolled back; "
+    "`transactions --messages` tells of each how often, and what became of it",
+    "transaction_nobody_to_ask": "no producer of the group was connected, so nobody could be asked; the check counts "
+    f"all the same, and {_GIVEN_UP_AFTER}. Of messages sent through a proxy the group is the name of their topic",
+    "transaction_nobody_at_proxy": "no producer of the topic was connected to this proxy, so nobody could be asked; "
+    f"the check counts all the same, and {_GIVEN_UP_AFTER}",
+    "transaction_still_open": f"a producer that was asked did not know: the half message stays, and {_GIVEN_UP_AFTER}",
+    "transaction_committed_late": "a producer that was asked committed: what it decided when it sent did not arrive, "
+    "or was not known then",
+    "transaction_rolled_back_late": "a producer that was asked rolled back: its message is never delivered",
+    "transaction_left_open": "the producer did not know yet when it sent: the broker asks it later",
+    "transaction_rolled_back": "the producer rolled back when it sent: its message is never delivered",
+    "transaction_end_refused": "a commit or rollback came after CHECK_IMMUNITY_TIME_IN_SECONDS of its message and was "
+    "not taken: the broker asks the producer instead",
+    "transaction_given_up": "a half message was checked too often and lies in TRANS_CHECK_MAX_TIME_TOPIC now: it is "
+    "neither committed nor rolled back, and nobody got it; `transactions --messages` tells which",
+    "transaction_thrown_away": "a half message was checked too often and is checked no more: it is neither committed "
+    "nor rolled back, and nobody got it; it is in the log until that expires",
+    "transaction_expired": "a half message is older than fileReservedTime and is checked no more: it is neither "
+    "committed nor rolled back, and goes with its log file",
+    "transaction_not_on_slave": "a commit or rollback reached a slave, which takes none: the half message stays open "
+    "on the master, which asks the producer later",
+    "group_stopped_as_too_slow": "with disableConsumeIfConsumerReadSlowly the broker set consumeEnable of the group to "
+    "false, as its last read lay further behind the end of the log than consumerFallbehindThreshold: the group gets no "
+    "message from this broker until somebody sets it to true again (`mqadmin updateSubGroup -s true`)",
+}
