@@ -53,6 +53,9 @@ def records_of_packets(path: Path, broker_ports: Collection[int], problem: Probl
         if counts.bad_packets or counts.holes or counts.cut_short:
             cut = ", and the file is cut short" if counts.cut_short else ""
             problem(f"{path}: {counts.bad_packets} broken packets, {counts.holes} holes in connections{cut}")
+        if len(counts.brokers) > 1:
+            named = ", ".join(sorted(counts.brokers))
+            problem(f"{path}: hosts {named} answer at the broker's port; all is taken for one broker's")
 
     try:
         with path.open("rb") as capture:

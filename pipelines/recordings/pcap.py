@@ -26,12 +26,16 @@ _BAD_PACKET = (
     dpkt.Error, struct.error, ValueError, IndexError, KeyError, TypeError, AttributeError,
     RecursionError,  # tunnels in tunnels
 )  # fmt: skip
+_MOST_BROKERS = 3
 _RAW_IP = (12, 14, 101, 228, 229)  # DLT_RAW of several systems, LINKTYPE_IPV4, LINKTYPE_IPV6
 
 
 @dataclass(slots=True)
 class CaptureCounts:
-    """What a capture held. `packets` = `segments` + `other_packets` + `bad_packets`."""
+    """What a capture held. `packets` = `segments` + `other_packets` + `bad_packets`.
+
+    `brokers`: addresses of the broker's end in records, the first few. Whether several are one broker's, nothing tells.
+    """
 
     packets: int = 0
     segments: int = 0
@@ -39,6 +43,7 @@ class CaptureCounts:
     bad_packets: int = 0
     holes: int = 0
     cut_short: bool = False
+    brokers: set[str] = field(default_factory=set)
     frames: FrameCounts = field(default_factory=FrameCounts)
     records: RecordCounts = field(default_factory=RecordCounts)
 
@@ -218,6 +223,8 @@ class _Reader:
             record = self._recorder.record(at_ms, remote, from_client, command)
             if record is not None:
                 self._open.add(remote)
+                if len(self.counts.brokers) < _MOST_BROKERS:
+                    self.counts.brokers.add(_host(key[from_client][0]))
                 yield record
 
     def _remote(self, key: tuple[tuple[bytes, int], tuple[bytes, int]]) -> str:

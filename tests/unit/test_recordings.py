@@ -15,6 +15,7 @@ from pipelines.recordings.lines import lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, LogBegins, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
+from tests.support.pcap import as_pcap, packets_of
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
 
@@ -106,6 +107,25 @@ def test_a_capture_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None
     said = {recording.kind: problems(recording) for recording in find_recordings([tmp_path])}
     assert said["pcap"] == (0, [f"{tmp_path / 'x.pcap'}: no capture file"])
     assert said["wire"][0] > 50
+
+
+def test_two_brokers_in_one_capture_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client talks to all its brokers at equal ports, and nothing in a request names the one that is asked."""
+    records = [
+        {"ts": 1, "dir": "request", "code": 38, "name": "", "remote": "10.0.0.1:5", "opaque": 1, "header": {}},
+        {"ts": 2, "dir": "request", "code": 38, "name": "", "remote": "10.0.0.1:6", "opaque": 2, "header": {}},
+    ]
+    whole = {"oneway": False, "clientVersion": 479, "language": "JAVA", "body": None}
+    packets = []
+    for record, host in zip(records, ("10.0.0.8", "10.0.0.9"), strict=True):
+        monkeypatch.setattr("tests.support.pcap.BROKER", (host, 10911))
+        packets += packets_of([record | whole])
+    path = tmp_path / "x.pcap"
+    path.write_bytes(as_pcap(packets).getvalue())
+    named = f"{path}: hosts 10.0.0.8, 10.0.0.9 answer at the broker's port; all is taken for one broker's"
+    assert problems(Recording("pcap", (path,), "b", "x.pcap"))[1] == [named]
+    path.write_bytes(as_pcap(packets[:2]).getvalue())
+    assert problems(Recording("pcap", (path,), "b", "x.pcap"))[1] == []
 
 
 def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
