@@ -15,7 +15,7 @@ from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import Renumbered, renumbered, unit_repairs
 from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
-from recovery.forecast.returns import MAY_BE_DELETED, brought_back
+from recovery.forecast.returns import MAY_BE_DELETED, brought_back, with_copy
 from recovery.lives.life import TopicLives
 from recovery.rebuild.in_place import WHICH_IN_PLACE
 from recovery.rules.store_paths import log_folders
@@ -64,6 +64,8 @@ def advise(
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)
+    if (check := with_copy(played)) is not None:
+        yield Advice(check, None)
     if outcome.readable_messages:
         yield Advice(_copy_first(played, outcome), None)
     for repair in (*unit_repairs(played, lower), *repairs(played, outcome)):

@@ -48,6 +48,7 @@ def forecast_document(told: Forecast) -> Document:
         "config": None if played.is_open else config_document(played.config),
         "renumbered": [asdict(each) for each in told.renumbered],
         "brought_back": [asdict(each) for each in told.brought_back],
+        "timers_again": None if told.timers_again is None else asdict(told.timers_again),
         "crash_brings_back": [asdict(each) for each in told.crash_brings_back],
         "abort_after_shutdown": played.abort_after,
         "duration": None if played.not_played else _duration(memory),

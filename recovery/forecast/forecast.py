@@ -19,7 +19,7 @@ from recovery.forecast.losses import Loss, LossCounts, losses
 from recovery.forecast.missing_log import MissingLog, missing_log
 from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import QueueRow, Renumbered, queue_rows, renumbered
-from recovery.forecast.returns import Return, brought_back, returns
+from recovery.forecast.returns import Return, TimersAgain, brought_back, returns, timers_again
 from recovery.forecast.unknowns import Unknown, unknowns
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.setting_signs import INDEX_SETTING, STORE_TYPE
@@ -42,6 +42,7 @@ class Forecast:
         missing: bytes of the log that no file has, before the start and after it; None where load() fails.
         renumbered: queues that go on with a lower number than they had.
         brought_back: messages of deleted topics and former lives that queues have again.
+        timers_again: timers that come again; None where there are none.
         crash_brings_back: what a start after a crash would bring back, where this one follows an orderly shutdown.
         holds_for: the versions whose starts end the same; the version asked for alone when one was.
         otherwise: forecasts of other versions that end in another way, when no version was said.
@@ -55,6 +56,7 @@ class Forecast:
     missing: tuple[MissingLog, ...] | None
     renumbered: tuple[Renumbered, ...]
     brought_back: tuple[Return, ...]
+    timers_again: TimersAgain | None
     crash_brings_back: tuple[Return, ...]
     outcome: Outcome
     unknown: tuple[Unknown, ...]
@@ -65,9 +67,9 @@ class Forecast:
     @property
     def has_loss(self) -> bool:
         """Whether somebody should look before starting: no start, something lost for good, queues that go on with
-        a lower number, files of the log that are missing, or deleted messages that are served again."""
+        a lower number, files of the log that are missing, or deleted messages or timers that are served again."""
         lost = any(self.outcome.lost.values()) or bool(self.outcome.lost_config) or bool(self.played.not_played)
-        others = self.renumbered or self.missing or self.brought_back
+        others = self.renumbered or self.missing or self.brought_back or self.timers_again
         return not self.outcome.starts or lost or bool(others)
 
     @property
@@ -183,6 +185,7 @@ def _forecast_of(
         missing=missing_log(played),
         renumbered=lower,
         brought_back=back,
+        timers_again=timers_again(played),
         crash_brings_back=_after_a_crash(played, lives.found),
         outcome=outcome,
         unknown=(*unknowns(played, counts.of.total() - len(listed)), *_undecided(listed, lives)),

@@ -15,6 +15,7 @@ from recovery.broker.store_folder import Entry, Evidence
 from recovery.forecast.config_repairs import config_repairs
 from recovery.forecast.outcome import Outcome
 from recovery.forecast.repair import Repair
+from recovery.forecast.returns import without_folder
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings
 from recovery.start.restart import Restart
@@ -67,6 +68,7 @@ def _to_start(played: Restart) -> Iterator[Repair]:
     store, settings = played.memory.evidence, played.memory.settings
     yield from _from_queue_files(played)
     yield from _other_sizes(played)
+    yield from without_folder(played)
     if played.load_error and played.load_error.passed_by:
         yield _passing(played.load_error.passed_by, played.load_error.evidence)
     if not store.checkpoint_opens:

@@ -40,6 +40,9 @@ def unknowns(played: Restart, not_listed: int) -> Iterator[Unknown]:
         )
     yield from _about_config(played)
     yield from _about_database(played)
+    if memory.settings.timer_rocksdb_enable and version.keeps_messages_in_database:
+        why = "with timerRocksDBEnable a start goes on where rocksdbstore is with them, which is not played"
+        yield Unknown("which timers are delivered again", why)
     if memory.compacted:
         why = "what dispatch adds to them, and what a pass drops then, is not played: see `rocketlens compaction`"
         yield Unknown("the copies of compacted topics once the broker runs", why)

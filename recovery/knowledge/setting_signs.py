@@ -16,7 +16,7 @@ from parsers.evidence.mapped import map_file
 from parsers.index.open import open_index
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
-from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
+from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO, TIMERS_TAKEN
 from parsers.rocksdb.message_records import read_notes
 from parsers.rocksdb.tables import SECOND_FORM, SINGLE_FORM
 from parsers.store.places import DATABASE_APART, MESSAGE_DATABASE
@@ -91,6 +91,8 @@ def _message_database(store: Store) -> Iterator[Inferred]:
             yield Inferred(setting, "false", why, False)
     if HALVES_TO in notes:
         yield Inferred(HALVES_SETTING, "true", f"{MESSAGE_DATABASE}/ has taken in half messages")
+    if TIMERS_TAKEN in notes:
+        yield Inferred("timerRocksDBEnable", "true", f"{MESSAGE_DATABASE}/ has taken in timers")
     if (DATABASE_HALF_TOPIC, 0) in store.queues:
         yield Inferred("transWriteOriginTransHalfEnable", "false", f"there is a queue of {DATABASE_HALF_TOPIC}")
     if INDEXED_TO not in notes:

@@ -122,6 +122,7 @@ class StoreSettings:
     compaction_thread_num: int = _setting("compactionThreadNum", 6, (5, 1, 0))
     max_offset_map_size: int = _setting("maxOffsetMapSize", 100 << 20, (5, 1, 0))
     timer_wheel_enable: bool = _setting("timerWheelEnable", True, (5, 0, 0))
+    timer_rocksdb_enable: bool = _setting("timerRocksDBEnable", False, (5, 4, 0))
     mapped_file_size_timer_log: int = _setting("mappedFileSizeTimerLog", 100 << 20, (5, 0, 0), least=1)
     enable_multi_dispatch: bool = _setting("enableMultiDispatch", False, (4, 9, 3))
     auto_message_version_on_topic_len: bool = _setting("autoMessageVersionOnTopicLen", True, (5, 1, 0))

@@ -2,21 +2,18 @@
 and epochs after it.
 
 Source: BrokerController#initializeMessageStore, #recoverAndInitService, TimerWheel#<init>, TimerLog#load,
-AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3; TimerMessageStore#recover @5.3.1, 5.3.3.
+AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3; TimerMessageStore#reviseQueueOffset @5.3.1, 5.3.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from parsers.commitlog.record.layout import MAGIC_BLANK
-from parsers.timer.log import TIMER_BLANK, TIMER_UNIT, UNIT_MAGIC_MASK
+from parsers.timer.log import TIMER_UNIT
 from parsers.timer.wheel import WHEEL_BYTES
-from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, list_files
+from recovery.broker.mapped_file_queue import FileList, LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
-from recovery.config.start import TIMERCHECK, StoreFailure, timer_check
+from recovery.config.load import ConfigLoad
+from recovery.config.start import TIMERCHECK, StoreFailure
+from recovery.start.timer_start import last_unit
 
 READ_BESIDE = 100
 """Bytes for which a timer message is read beyond maxMessageSize."""
@@ -30,8 +27,22 @@ class StoppedBeforeLoad(LoadFailed):
         self.by = by
 
 
+class ConfigRefused(LoadFailed):
+    """A ConfigManager's load() is false."""
+
+
 class TimerRefused(LoadFailed):
     """BrokerController#initialize throws after the store has loaded, so that nothing is written on the way out."""
+
+
+def config_refused(load: ConfigLoad) -> ConfigRefused:
+    """Why the broker stops at a file of config/ whose load() is false."""
+    name = load.file.name
+    return ConfigRefused(
+        f"neither config/{name} nor its .bak can be read, so BrokerController#initialize is false",
+        f"{load.file.manager}#load (ConfigManager#load, #loadBak), {load.stage}",
+        "; ".join(f"{copy.name}: {copy.why or copy.state}" for copy in (load.main, load.backup)),
+    )
 
 
 def timers_not_made(memory: BrokerMemory) -> StoppedBeforeLoad | None:
@@ -72,46 +83,21 @@ def timer_log_refused(memory: BrokerMemory) -> LoadFailed | None:
             f"TimerLog#load, {refused.source}",
             refused.evidence,
         )
-    return _last_timer_refused(listed, memory) if memory.version.throws_on_timer_size else None
+    return _last_timer_refused(memory) if memory.version.throws_on_timer_size else None
 
 
-def _last_timer_refused(listed: FileList, memory: BrokerMemory) -> TimerRefused | None:
-    """The last 24 bytes before the end that recovery finds are read as a unit's message, also where they are the blank
-    of a file behind which no unit is left; a size that the buffer cannot have throws. #reviseQueueOffset."""
-    end = _timers_end(listed.files, max(0, _flushed_to(memory) - listed.file_size))
-    file = listed.find(end - 1, by_place=not memory.version.finds_files_by_offset)
-    begin = -1 if file is None else end - TIMER_UNIT.size - file.base_offset
-    if file is None or begin < 0:
-        return None
-    size = TIMER_UNIT.unpack(file.stored, begin)["msg_size"]
-    if 0 <= size <= memory.settings.max_message_size + READ_BESIDE:
+def _last_timer_refused(memory: BrokerMemory) -> TimerRefused | None:
+    """The timer log's last unit is read also where it is the blank of a file behind which no unit is left; a size that
+    the buffer cannot have throws. #reviseQueueOffset."""
+    last = last_unit(memory)
+    if last is None or 0 <= last.msg_size <= memory.settings.max_message_size + READ_BESIDE:
         return None
     return TimerRefused(
         "the timer log's last message has a size that none can have, so BrokerController#initialize throws",
         "TimerMessageStore#reviseQueueOffset, #getMessageByCommitOffset (IllegalArgumentException)",
-        f"timerlog/{file.name}: {size} bytes, at {begin + TIMER_UNIT.offsets['msg_size']}; units end at {end}",
+        f"timerlog/{last.file.name}: {last.msg_size} bytes, at {last.begin + TIMER_UNIT.offsets['msg_size']}; units "
+        f"end at {last.log_end}",
     )
-
-
-def _flushed_to(memory: BrokerMemory) -> int:
-    check = timer_check(memory.evidence.config or {})
-    return 0 if check is None else check["last_flush_position"]
-
-
-def _timers_end(files: Sequence[LogFile], begin: int) -> int:
-    """Where recovery finds the units' end, from the file with `begin` on. TimerMessageStore#recoverAndRevise."""
-    first = max((number for number, file in enumerate(files) if file.base_offset <= begin), default=0)
-    end = 0
-    for file in files[first:]:
-        units = TIMER_UNIT.array(file.stored[: len(file.stored) // TIMER_UNIT.size * TIMER_UNIT.size])
-        is_unit = (units["unit_size"] == TIMER_UNIT.size) & (units["magic"] & ~UNIT_MAGIC_MASK == 0)
-        count = len(units) if is_unit.all() else int(np.argmin(is_unit))
-        position = count * TIMER_UNIT.size
-        end, rest = file.base_offset + position, file.stored[position:]
-        goes_on = not rest or (len(rest) >= TIMER_BLANK.size and TIMER_BLANK.unpack(rest)["magic"] == MAGIC_BLANK)
-        if not goes_on:
-            break
-    return end
 
 
 def epochs_refused(memory: BrokerMemory) -> LoadFailed | None:

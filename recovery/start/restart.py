@@ -21,7 +21,7 @@ from recovery.broker.message_check import EntryCheck, MessageCheck, OutOfHeap
 from recovery.broker.store_folder import Evidence
 from recovery.broker.valid_runs import RecordRuns
 from recovery.config.files import DELAYS, Stage
-from recovery.config.load import ConfigLoad, load_config
+from recovery.config.load import load_config
 from recovery.config.start import ConfigStart, StoreFailure
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
@@ -33,12 +33,9 @@ from recovery.start.load_queues import StoreNotMade, combined, level_stores, loa
 from recovery.start.not_played import NotPlayed, not_played
 from recovery.start.offset_table import recover_offset_table
 from recovery.start.redispatch import Redispatch
+from recovery.start.timer_start import TimersStart, timers_start
 
 Observer = Callable[[BrokerMemory], None]
-
-
-class ConfigRefused(LoadFailed):
-    """A ConfigManager's load() is false."""
 
 
 @dataclass(slots=True)
@@ -55,6 +52,7 @@ class Restart:
         marked_as_running: start() came as far as making `abort`.
         dispatch: the re-dispatch service, None when the broker was not started, or as a DLedger node among others.
         config: what the broker made of config/; None where the store's classes are started without a broker.
+        timers: where it goes on with timers; see `timers_start`.
         not_played: which parts of the start are not played, so that their outcome is open; where none is played,
             nothing else is stated.
     """
@@ -68,6 +66,7 @@ class Restart:
     marked_as_running: bool = False
     dispatch: Redispatch | None = None
     config: ConfigStart | None = None
+    timers: TimersStart | None = None
     not_played: tuple[NotPlayed, ...] = ()
 
     @property
@@ -180,7 +179,7 @@ def restart(
     except LoadFailed as failed:
         played.load_error = failed
         memory.because(failed.rule, failed.source, failed.evidence)
-        if config is not None and not isinstance(failed, ConfigRefused | StoreNotMade):
+        if config is not None and not isinstance(failed, beside_store.ConfigRefused | StoreNotMade):
             fails = failed.by if isinstance(failed, beside_store.StoppedBeforeLoad) else StoreFailure.LOAD
             played.config = replace(config, store_fails=fails)
     except OutOfHeap as failed:
@@ -194,7 +193,7 @@ def _load_metadata(played: Restart) -> None:
     """BrokerController#initializeMetadata: where it is false the store is not even created."""
     config = played.config
     if config is not None and config.refused is not None and config.stops_before_store:
-        raise _refused(config.refused)
+        raise beside_store.config_refused(config.refused)
 
 
 def _load_services(played: Restart) -> bool:
@@ -205,22 +204,14 @@ def _load_services(played: Restart) -> bool:
     if failed is not None and played.config is not None and not isinstance(failed, beside_store.TimerRefused):
         played.config = replace(played.config, store_fails=StoreFailure.TIMER_LOG)
     if failed is None and refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE):
-        failed = _refused(refused)
+        failed = beside_store.config_refused(refused)
     failed = beside_store.epochs_refused(played.memory) if failed is None else failed
     if failed is None:
+        played.timers = None if played.config is None else timers_start(played.memory, played.config)
         return True
     played.start_error = f"{failed.rule} ({failed.evidence})"
     played.memory.because(failed.rule, failed.source, failed.evidence)
     return False
-
-
-def _refused(load: ConfigLoad) -> ConfigRefused:
-    name = load.file.name
-    return ConfigRefused(
-        f"neither config/{name} nor its .bak can be read, so BrokerController#initialize is false",
-        f"{load.file.manager}#load (ConfigManager#load, #loadBak), {load.stage}",
-        "; ".join(f"{copy.name}: {copy.why or copy.state}" for copy in (load.main, load.backup)),
-    )
 
 
 def _load(played: Restart) -> None:
@@ -347,4 +338,4 @@ def _load_index(memory: BrokerMemory) -> bool:
 def _load_delay_offsets(memory: BrokerMemory) -> None:
     load = load_config(memory.evidence.config or {}, DELAYS, Stage.STORE, memory.version)
     if load.refuses:
-        raise _refused(load)
+        raise beside_store.config_refused(load)

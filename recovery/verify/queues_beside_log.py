@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsers.consumequeue.ext_columns import ext_columns
+from parsers.queues.queue import FileQueue, Queue
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MAX
@@ -141,6 +142,14 @@ class QueuesBesideLog:
         named = np.sort(_together(queue.units.physical_offset for queue in self.left.queues.values()))
         places = ((key, messages[key].physical_offset) for key in without_files if key in messages)
         return frozenset(key for key, own in places if len(own) and found_at(named, own)[1].all())
+
+    def ends_of(self, key: QueueKey, queue: Queue) -> tuple[int, int]:
+        """The ends of one queue; of one in files of which each unit is settled, by these alone."""
+        disk = self.files.queues.get(key)
+        is_settled = self.files.compares_queues and key not in self.left.queues
+        if is_settled and disk is not None and isinstance(queue, FileQueue) and 0 < len(disk.files) == len(queue.files):
+            return disk.files[0].first, disk.end
+        return queue.ends(self.log.start)
 
     def places(self, key: QueueKey) -> QueuePlaces:
         """Where the units of a queue stand: in its files, or in the database."""

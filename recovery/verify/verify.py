@@ -13,7 +13,6 @@ from functools import partial
 from typing import NamedTuple
 
 from parsers.damage.errors import TooLarge, UnreadableFile
-from parsers.queues.queue import FileQueue, Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
@@ -273,7 +272,7 @@ class _Verify:
     def _queue_ends(self) -> QueueEnds | None:
         if self._files.unread is not None:
             return None
-        ends = {key: self._ends_of(key, queue) for key, queue in self._on_disk.items()}
+        ends = {key: self._queues.ends_of(key, queue) for key, queue in self._on_disk.items()}
         firsts = self._lives.living_firsts()
         of_others = self._queues.of_others(self._seen.queues.keys() - ends.keys())
         for key, trace in self._seen.queues.items():  # what the log has, a damaged queue had: its readers may be there
@@ -285,14 +284,6 @@ class _Verify:
                 ends[key] = min(least, firsts.get(key, least)), max(most, most_living)
         living = frozenset(topic for topic in self._seen.topics if not self._lives.is_deleted(topic))
         return QueueEnds(ends, self._on_disk.keys(), living, self._lives)
-
-    def _ends_of(self, key: QueueKey, queue: Queue) -> tuple[int, int]:
-        """The ends of one queue; of one in files of which each unit is settled, by these alone."""
-        disk = self._files.queues.get(key)
-        is_settled = self._files.compares_queues and key not in self._left.queues
-        if is_settled and disk is not None and isinstance(queue, FileQueue) and 0 < len(disk.files) == len(queue.files):
-            return disk.files[0].first, disk.end
-        return queue.ends(self._log.start)
 
     def _config_files(self, queue_ends: QueueEnds | None) -> Judgement:
         """The files of config/, with the queues' folders as witnesses; where none is left, with the log."""

@@ -19,7 +19,7 @@ from parsers.values.topics import TIMER_TOPIC
 from recovery.fates.delay_states import STATES, DelayState
 from recovery.fates.delays import TIMER, delays
 from recovery.forecast.document import forecast_document
-from recovery.forecast.forecast import forecast
+from recovery.forecast.forecast import Forecast, forecast
 from recovery.rules.versions import BrokerVersion
 from recovery.verify.findings.finding import Finding
 from tests.oracle.answers import Differences
@@ -105,7 +105,10 @@ def _judged(cases: FreshCases, base: Base, name: str, told: dict[str, Told | Non
     differs: dict[str, Differences] = {"verify": outside, "forecast": {}}
     with cases.built(case) as root:
         starts = truth.get("loadTimers") is True
-        said = _starts(root, case)
+        started = forecast(*_opened(root, case), with_advice=False)
+        said, timers = _starts(started), started.played.timers
+        if starts and timers is not None and timers.next_offset != truth["queueOffset"]:
+            differs["forecast"] = {"where timers go on": (timers, truth["queueOffset"])}
         if said is not starts:
             differs["forecast"] = {"the broker starts": (said, {key: truth.get(key) for key in WHY})}
         if starts:
@@ -131,8 +134,8 @@ def _is_of_edits(found: Finding, case: Case) -> bool:
 WHY = ("refused", "load", "loadTimers", "error", "exception", "hang")
 
 
-def _starts(root: Path, case: Case) -> bool:
-    document = forecast_document(forecast(*_opened(root, case), with_advice=False))
+def _starts(told: Forecast) -> bool:
+    document = forecast_document(told)
     start = document["start"]
     return bool(document["load"]["ok"] and (start is None or start["returns"]))
 

@@ -18,7 +18,7 @@ def in_words(document: Document, width: int) -> Iterator[str]:
     lists = (
         ("What is lost", [*_losses(document["lost"]), *named_config(document["config"])]),
         ("New messages get numbers again that others had", list(map(_renumbered, document["renumbered"]))),
-        ("What comes back", list(map(_returned, document["brought_back"]))),
+        ("What comes back", [*map(_returned, document["brought_back"]), *_timers(document["timers_again"])]),
         (
             "What a crash, or a file `abort`, would bring back",
             list(map(_returned, document["crash_brings_back"])),
@@ -96,6 +96,18 @@ def _renumbered(queue: Document) -> str:
 
 def _returned(each: Document) -> str:
     return f"{each['topic']}/{each['queue_id']}: {counted(each['messages'], 'message')}: {each['reason']}"
+
+
+def _timers(again: Document | None) -> Iterator[str]:
+    if again is None:
+        return
+    messages, number = again["messages"], again["from_queue_offset"]
+    which = "those that were delivered or cancelled come again"
+    if messages != 0:
+        many = "timer messages" if messages is None else counted(messages, "timer message")
+        yield f"rmq_sys_wheel_timer/0: {many} taken in again from {number:,} on, {which}: {again['reason']}"
+    if again["whole_wheel"]:
+        yield f"the timer wheel: read from a week before the start on, {which}: {again['reason']}"
 
 
 def _way(advice: Document) -> str:
