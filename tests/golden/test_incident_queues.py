@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recovery.query.refusals import GROUP_OFF, TOPIC_OFF
 from recovery.verify.verify import verify
 from tests.support.cli import rows_of
+from tests.support.copies import copy_tree
 from tests.support.incidents import Incident, incident, incident_names
 from tests.support.opened import opened
 
@@ -61,3 +65,26 @@ def test_retention_has_them_too(name: str) -> None:
         key: facts["unread"] for key, facts in hidden(case).items()
     }
     assert all("readQueueNums" in row["reason"] for row in risks.values())
+
+
+def test_lag_and_backlog_tell_what_is_switched_off(tmp_path: Path) -> None:
+    """A group whose consumeEnable is false gets nothing, nor does anybody of a topic without read."""
+    root = tmp_path / "store"
+    copy_tree(incident(NAMES[0]).root, root)
+    before = {(row["group"], row["topic"]) for row in rows_of("lag", root) if row["messages_behind"]}
+    (group, topic), *_ = sorted(before)
+    for name, table, entry, change in (
+        ("subscriptionGroup.json", "subscriptionGroupTable", group, {"consumeEnable": False}),
+        ("topics.json", "topicConfigTable", topic, {"perm": 2}),
+    ):
+        file = root / "config" / name
+        document = json.loads(file.read_text("utf-8"))
+        document[table][entry] |= change
+        file.write_text(json.dumps(document), "utf-8")
+    for command in ("lag", "backlog"):
+        rows = [row for row in rows_of(command, root) if row.get("messages_behind") or row.get("unread")]
+        told = [(row["group"], row["topic"], row["reason"] or "") for row in rows]
+        assert {GROUP_OFF in reason for of, _, reason in told if of == group} == {True}
+        assert {TOPIC_OFF in reason for _, of, reason in told if of == topic} == {True}
+        assert not any(GROUP_OFF in reason for of, _, reason in told if of != group)
+        assert not any(TOPIC_OFF in reason for _, of, reason in told if of != topic)

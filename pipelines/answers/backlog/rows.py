@@ -26,6 +26,7 @@ from pipelines.answers.backlog.subscriptions import Subscription, Subscriptions
 from pipelines.answers.offsets.record import GroupQueueKey
 from recovery.lives.offset_lives import GroupOffsets
 from recovery.query.ledger import Layer, State
+from recovery.query.refusals import refusals
 from recovery.scan.log_access import LogAccess
 from recovery.verify.store_ledger import QueueLedger, StoreLedger
 
@@ -54,7 +55,7 @@ def backlog(
     Memory: 17 bytes for each unread message of a queue, 34 for each one of all queues with an SQL92 filter. The log is
     read once, and only where a group has such a filter.
     """
-    log = LogAccess(store.commitlog)
+    log, refused = LogAccess(store.commitlog), refusals(store)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         filtered = _filtered(store, ledger, offsets, subscriptions, queues, damage)
         for seen in ledger.of_groups(offsets):
@@ -64,7 +65,8 @@ def backlog(
                 unread = unread_of(seen, subscriptions.of(str(seen.group), seen.topic), queue)
                 found = matched_by_tags(unread, store, queue)
             key = str(seen.group), seen.topic, seen.queue_id
-            yield {"broker": broker, **_row(found, log), **_stands(standing, key)}
+            told = refused.told(seen.group, seen.topic) if len(found.numbers) else None
+            yield {"broker": broker, **_row(found, log, told), **_stands(standing, key)}
 
 
 def _filtered(
@@ -96,7 +98,7 @@ def _matched(found: Unread, asked: Asked) -> Unread:
     return replace(found, subscription=replace(found.subscription, reason=why))
 
 
-def _row(found: Unread, log: LogAccess) -> dict[str, Any]:
+def _row(found: Unread, log: LogAccess, refused: str | None) -> dict[str, Any]:
     queue, subscription = found.queue, found.subscription
     is_told = found.open is None
     first = found.numbers if found.matches is None else found.numbers[found.matches]
@@ -109,7 +111,7 @@ def _row(found: Unread, log: LogAccess) -> dict[str, Any]:
         "subscription_from": subscription.source,
         "unread": len(found.numbers) if is_told else None,
         "matching": int(np.count_nonzero(found.matches)) if is_told and found.matches is not None else None,
-        "reason": "; ".join(filter(None, (found.open, subscription.reason))) or None,
+        "reason": "; ".join(filter(None, (refused, found.open, subscription.reason))) or None,
         **_head(int(first[0]) if len(first) and is_told else None, int(places[0]) if len(places) else 0, log),
     }
 

@@ -37,6 +37,7 @@ from recovery.query.lag import (
     lag_rows,
     unread_messages,
 )
+from recovery.query.refusals import Refusals, refusals
 from recovery.scan.log_access import NO_TIME, LogAccess
 
 
@@ -59,6 +60,7 @@ def store_lag(
         newest: for whoever asks of several copies of the offsets, so that the newest pops are read once.
     """
     lost = offsets.times_lost if at_ms is None else None
+    refused = refusals(store) if at_ms is None else None
     log = LogAccess(store.commitlog)
     with StoreQueues(store, on_damage="collect", damage=damage) as queues:
         found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
@@ -70,6 +72,8 @@ def store_lag(
         popped = popping(offsets.offsets, (newest or NewestPops())(queues, log))
     why = POPPED if store.pop_database is None else POPPED_BY_RECORDS
     rows = [_with_pops(row, popped, why) for row in lag_rows(found, times, at_ms)]
+    if refused is not None:
+        rows = [_with_refusal(row, refused) for row in rows]
     if store.log_not_found is not None:
         return list(map(_without_log, rows))
     return rows if lost is None else [_without_seconds(row, lost) for row in rows]
@@ -79,6 +83,12 @@ def _with_pops(row: Lag, popped: Set[tuple[str, str]], why: str) -> Lag:
     """The row, with a word on it where its group pops, and on that of the broker's own group that revives."""
     said = why if (row.group, row.topic) in popped else LAST_DONE if row.group == REVIVE_GROUP else None
     return row if said is None else replace(row, reason="; ".join(filter(None, (row.reason, said))))
+
+
+def _with_refusal(row: Lag, refused: Refusals) -> Lag:
+    """The row, with a word on why what waits is not handed out."""
+    told = refused.told(row.group, row.topic) if row.messages_behind != 0 else None
+    return row if told is None else replace(row, reason="; ".join(filter(None, (told, row.reason))))
 
 
 def _without_log(row: Lag) -> Lag:

@@ -100,5 +100,6 @@ BESIDE_MEANINGS = {
     "on the master, which asks the producer later",
     "group_stopped_as_too_slow": "with disableConsumeIfConsumerReadSlowly the broker set consumeEnable of the group to "
     "false, as its last read lay further behind the end of the log than consumerFallbehindThreshold: the group gets no "
-    "message from this broker until somebody sets it to true again (`mqadmin updateSubGroup -s true`)",
+    "message from this broker until somebody sets it to true again (`mqadmin updateSubGroup -s true` with all its "
+    "other settings: it sets those that are not given to their defaults)",
 }
