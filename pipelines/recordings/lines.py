@@ -56,6 +56,10 @@ def records_of_packets(path: Path, broker_ports: Collection[int], problem: Probl
         if len(counts.brokers) > 1:
             named = ", ".join(sorted(counts.brokers))
             problem(f"{path}: hosts {named} answer at the broker's port; all is taken for one broker's")
+        if not counts.frames.frames and counts.packets:
+            ports = " or ".join(map(str, sorted(broker_ports)))
+            what = "is TCP" if not counts.segments else "holds a request or an answer that can be read (TLS cannot)"
+            problem(f"{path}: none of {counts.packets} packets {what} at the broker's port {ports}")
 
     try:
         with path.open("rb") as capture:

@@ -15,7 +15,7 @@ from pipelines.recordings.lines import lines_of
 from pipelines.recordings.recordings import Recording, facts_of, find_recordings
 from rebalance.facts import ConnectionsSeen, GroupConfigSeen, LogBegins, RouteSeen, TopicQueues
 from tests.support.fixtures import GOLDEN
-from tests.support.pcap import as_pcap, packets_of
+from tests.support.pcap import Wire, as_pcap, packets_of
 
 SESSION = GOLDEN / "rebalance" / "sessions" / "c-497-ordered-kill"
 
@@ -126,6 +126,20 @@ def test_two_brokers_in_one_capture_are_named(tmp_path: Path, monkeypatch: pytes
     assert problems(Recording("pcap", (path,), "b", "x.pcap"))[1] == [named]
     path.write_bytes(as_pcap(packets[:2]).getvalue())
     assert problems(Recording("pcap", (path,), "b", "x.pcap"))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("port", "why"), [(10911, "holds a request or an answer that can be read (TLS cannot)"), (20911, "is TCP")]
+)
+def test_a_capture_without_a_request_says_so(
+    port: int, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.support.pcap.BROKER", ("10.0.0.9", port))
+    wire, path = Wire(), tmp_path / "x.pcap"
+    wire.send(1, "10.0.0.1:5", from_client=True, payload=b"\x16\x03\x01\x02\x00" + bytes(range(256)))
+    path.write_bytes(as_pcap(wire.packets).getvalue())
+    told = [f"{path}: none of {len(wire.packets)} packets {why} at the broker's port 10909 or 10911"]
+    assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, told)
 
 
 def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
