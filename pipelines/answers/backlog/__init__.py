@@ -1,4 +1,4 @@
 """What each group has not read of each queue, and what of it matches its subscription: rows of the table `backlog`.
 
-In: the ledger of a store's queues, stored offsets, subscriptions. Out: rows. It must not know the command line.
+In: the ledger of a store's queues, stored offsets, subscriptions. Out: rows. It knows no command line.
 """

@@ -1,4 +1,4 @@
-"""What a finding is, and every kind of it.
+"""What a finding is, and every kind of it: siblings under one contract, a file of kinds for each subject.
 
 In: nothing. Out: declarations. It compares nothing.
 """
