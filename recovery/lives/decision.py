@@ -13,7 +13,18 @@ from parsers.store.store_file import QueueKey
 from parsers.values.topics import is_brokers_own
 from recovery.knowledge.topic_events import DELETION_MS, Contradiction, Deletion, Logged, TopicLog
 from recovery.lives.life import ALIVE, DELETED, NEVER, Ground, QueueLife, RestartedQueue, State, TopicLife
-from recovery.lives.numbering import EARLIEST, END_AT, FIRST, FIRST_AT, LAST, LAST_AT, LATEST, MESSAGES, UNKNOWN_MS
+from recovery.lives.numbering import (
+    EARLIEST,
+    END_AT,
+    FIRST,
+    FIRST_AT,
+    LAST,
+    LAST_AT,
+    LATEST,
+    MESSAGES,
+    SIZE,
+    UNKNOWN_MS,
+)
 from recovery.lives.queue_starts import QueueStarts
 from recovery.lives.topics_known import TopicsKnown
 from recovery.scan.kernel import Longs
@@ -202,6 +213,7 @@ class Topic:
                 None if deletion is None else deletion.event.from_ms,
                 contradiction,
             ),
+            size_bytes=int(rows[:, SIZE].sum()),
         )
 
     def _without_message(self, last: TopicLife) -> Iterator[TopicLife]:
@@ -211,7 +223,7 @@ class Topic:
         if last.state == "deleted" and created is not None and is_named:
             end, life = last.end_physical_offset, last.life + 1
             logged, ground = Logged(created.from_ms), Ground.NO_MESSAGE_YET
-            yield TopicLife(self.topic, life, "recreated", end, end, (), 0, None, None, True, ground, logged)
+            yield TopicLife(self.topic, life, "recreated", end, end, (), 0, None, None, True, ground, logged, 0)
 
     def _ended_by(self, latest_ms: int, before: Deletion | None) -> Deletion | None:
         """The logged deletion after the last message of the last life; `before`: the one that it follows."""

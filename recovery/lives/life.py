@@ -99,6 +99,7 @@ class TopicLife:
         earliest_ms, latest_ms: store times, epoch ms; None of a life without a message.
         logged: what a log of the broker says of it.
         certain: nothing else explains what is there.
+        size_bytes: what its messages take of the log; None where that was not counted.
     """
 
     topic: str
@@ -113,6 +114,7 @@ class TopicLife:
     certain: bool
     ground: Ground
     logged: Logged = NOTHING_LOGGED
+    size_bytes: int | None = None
 
     @property
     def begins_ms(self) -> int | None:

@@ -2,7 +2,7 @@
 
 The queue offsets of a queue rise by one along the log. Where they fall, its topic was deleted and created again, the
 queue was lost, or a record is damaged; where they jump, the log lost messages, and a new life may begin among those.
-`recovery.lives.decision` decides. Memory: 72 bytes for each stretch, and there is one for each queue of a sound log
+`recovery.lives.decision` decides. Memory: 80 bytes for each stretch, and there is one for each queue of a sound log
 without deletions.
 Source: CommitLog#topicQueueTable, QueueOffsetOperator#removeTopicQueue @4.9.7, 5.3.3.
 """
@@ -24,10 +24,11 @@ from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number, unp
 from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import TopicTable
 
-QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST = range(9)
+QUEUE, FIRST, LAST, MESSAGES, FIRST_AT, LAST_AT, END_AT, EARLIEST, LATEST, SIZE = range(10)
 """Columns of a stretch: the number of its queue, its first and last queue offset, how many messages, where its first
-and last record start and where the last one ends, the earliest and latest store time (epoch ms)."""
-FIELDS = 9
+and last record start and where the last one ends, the earliest and latest store time (epoch ms), and the bytes of its
+records."""
+FIELDS = 10
 UNKNOWN_MS = 1 << 62
 """The store time of a stretch whose messages the log lost: later than any that it has."""
 FEW_QUEUES = 1 << 10
@@ -111,11 +112,12 @@ def note_stretches(
             current[number] = at
             stretches[at, QUEUE] = number
             stretches[at, FIRST] = queue_offset
-            stretches[at, MESSAGES] = 0
+            stretches[at, MESSAGES] = stretches[at, SIZE] = 0
             stretches[at, FIRST_AT] = records.physical_offset[record]
             stretches[at, EARLIEST] = stretches[at, LATEST] = time_ms
         stretches[at, LAST] = queue_offset
         stretches[at, MESSAGES] += 1
+        stretches[at, SIZE] += records.total_size[record]
         stretches[at, LAST_AT] = records.physical_offset[record]
         stretches[at, END_AT] = records.physical_offset[record] + records.total_size[record]
         stretches[at, EARLIEST] = min(stretches[at, EARLIEST], time_ms)
@@ -161,7 +163,7 @@ def together(before: Longs, behind: Longs) -> Longs:
     one = before.copy()
     one[[LAST, LAST_AT, END_AT]] = behind[[LAST, LAST_AT, END_AT]]
     one[LAST] = max(before[LAST], behind[LAST])
-    one[MESSAGES] = before[MESSAGES] + behind[MESSAGES]
+    one[[MESSAGES, SIZE]] = before[[MESSAGES, SIZE]] + behind[[MESSAGES, SIZE]]
     one[EARLIEST], one[LATEST] = min(before[EARLIEST], behind[EARLIEST]), max(before[LATEST], behind[LATEST])
     return one
 

@@ -20,6 +20,7 @@ from recovery.lives.numbering import (
     LAST_AT,
     LATEST,
     MESSAGES,
+    SIZE,
     UNKNOWN_MS,
     together,
 )
@@ -64,7 +65,7 @@ class QueueStarts:
         if any(place is not None and place < self.log_end for place in places):
             return None
         lost = before.copy()
-        lost[[FIRST, LAST, MESSAGES]] = 0, self.queues[self.topic, queue_id].ends(0)[1] - 1, 0
+        lost[[FIRST, LAST, MESSAGES, SIZE]] = 0, self.queues[self.topic, queue_id].ends(0)[1] - 1, 0, 0
         lost[[FIRST_AT, LAST_AT, END_AT]] = first_place
         lost[[EARLIEST, LATEST]] = UNKNOWN_MS
         return lost

@@ -55,6 +55,8 @@ def test_every_record_is_of_the_life_that_the_steps_say(name: str) -> None:
             at = {lives.life_at((topic, stored[place]["queueId"]), place) for place in life["physicalOffsets"]}
             assert at == {found[life["life"] - 1]}
             assert found[life["life"] - 1].messages == life["records"]
+            sizes = (stored[place]["size"] for place in life["physicalOffsets"])
+            assert found[life["life"] - 1].size_bytes == sum(sizes)
     unchanged = {topic: len(found) for topic, found in lives.topics.items() if topic not in topics_of(incident(name))}
     assert set(unchanged.values()) == {1}
 

@@ -129,6 +129,7 @@ ASKED: dict[str, Asked] = {
     "delays STORE --messages": LATE("due_at", "pending"),
     "delays STORE": LATE("overdue", "late_p99_ms"),
     "transactions STORE": DLQ("committed_twice", "given_up"),
+    "topics STORE": AGAIN("bytes"),
     "topics STORE --logs LOGS": AGAIN("recreated"),
     "lives STORE --logs LOGS": AGAIN("created_again"),
     "groups STORE --logs LOGS": AGAIN("loses_nothing"),

@@ -27,8 +27,9 @@ def topics(
 
     `state`: alive; recreated, alive after a deletion; deleted; vanished: its queues are gone, and nothing shows that
     somebody deleted it. `certain` is false where the store does not decide it; `evidence` says by what. The messages of
-    a life start at or after `first_physical_offset`, and end before `end_physical_offset`. `created` and `deleted` are
-    what --logs tells, the earliest instant of the line's second. Reads the whole log.
+    a life start at or after `first_physical_offset`, and end before `end_physical_offset`; they take `bytes` of the
+    log, until its files expire. `created` and `deleted` are what --logs tells, the earliest instant of the line's
+    second. Reads the whole log.
 
     Example: `rocketlens topics /data/store --format table`
     """
@@ -38,7 +39,8 @@ def topics(
     opened, known = known_store_at(run, store, broker)
     schema = schema_from(
         "topic text, life i32, state text, first_physical_offset i64, end_physical_offset i64, queues i32, "
-        "messages i64, earliest time_ms, latest time_ms, created time_ms, deleted time_ms, certain flag, evidence text"
+        "messages i64, bytes i64, earliest time_ms, latest time_ms, created time_ms, deleted time_ms, certain flag, "
+        "evidence text"
     )
     found = lives_of(opened, known.rules, with_logs(run, known, logs).topic_events).topics
     run.emit_rows(schema, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
@@ -54,6 +56,7 @@ def _rows(lives: Iterator[TopicLife]) -> Iterator[dict[str, Any]]:
             "end_physical_offset": life.end_physical_offset,
             "queues": len(life.queues),
             "messages": life.messages,
+            "bytes": life.size_bytes,
             "earliest": life.earliest_ms,
             "latest": life.latest_ms,
             "created": life.logged.created_ms,
