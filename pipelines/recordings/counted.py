@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 from os.path import abspath
 from pathlib import Path
 
@@ -85,5 +86,6 @@ def _whole(text: str | None) -> int | None:
 
 
 def _decimal(text: str | None) -> float | None:
-    """A number with two decimals, by the locale of the process that wrote it."""
-    return None if text is None else float(text.replace(",", "."))
+    """A number with two decimals, by the locale of the process that wrote it; None for the NaN of a first sample."""
+    value = float("nan" if text is None else text.replace(",", "."))
+    return value if isfinite(value) else None

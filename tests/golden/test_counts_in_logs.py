@@ -74,6 +74,15 @@ def test_what_a_broker_counted_is_listed_line_by_line() -> None:
     assert {row["average"] for row in rows if row["statistic"] == "BROKER_PUT_NUMS"} == {None}
 
 
+def test_a_rate_of_one_sample_and_a_comma_are_read(tmp_path: Path) -> None:
+    """StatsItem#computeStatsData divides by the time between two samples, and prints in the locale of its process."""
+    log = tmp_path / "stats.log"
+    head = "2026-11-26 00:38:00 INFO - [TOPIC_PUT_NUMS] [T] Stats In One Minute, SUM: "
+    log.write_text(f"{head}0 TPS: NaN AVGPT: 0.00\n{head}9 TPS: 0,15 AVGPT: 1,00\n")
+    rows = call("replay", log, "--show", "counted", "--format", "jsonl").rows
+    assert [(row["sum"], row["per_second"], row["average"]) for row in rows] == [(0, None, 0.0), (9, 0.15, 1.0)]
+
+
 def test_a_watermark_is_a_row_where_something_waits() -> None:
     with gzip.open(PROXIED / "watermark.log.gz", "rt") as lines:
         waits = [line for line in lines if "Size: 0 SlowTimeMills: 0" not in line]

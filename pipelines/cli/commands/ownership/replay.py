@@ -72,7 +72,7 @@ def replay(
     proxy's proxy.log: what they say of files that were cleaned, cut, damaged or not made in time, of transactions that
     were checked, of groups that were stopped; how often, from when to when, and what it means. `--show counted` lists
     what was counted in stats.log, watermark.log and the logs of consumers: messages, bytes and times of each topic,
-    queue and group, minute by minute.
+    queue and group, minute by minute; `at` is null where nothing in a log tells its time zone.
 
     Example: `rocketlens replay /data/logs --at 2026-11-21T03:12:00Z`
     """

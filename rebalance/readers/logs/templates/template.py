@@ -13,6 +13,7 @@ START_SIZE = 8
 
 _WORD = r"\S{1,512}"
 _MQ = r"MessageQueue \[.+, queueId=-?\d+\]"
+_DECIMAL = r"-?[0-9]{1,18}(?:[.,][0-9]{1,2})?|NaN|-?Infinity"
 _PATTERN_OF_FIELD = {
     "mq": _MQ,
     "mqs": r"\[.*\]",
@@ -34,8 +35,8 @@ _PATTERN_OF_FIELD = {
     "queue_of_group": r"-?[0-9]{1,10}@[^\s@]{1,512}@[^\s@]{1,512}",
     "span": r"Minute|Hour|Day|5 Minutes",
     "pool": r"(?:Lite )?[A-Za-z]{1,32}",
-    "per_second": r"-?[0-9]{1,18}(?:[.,][0-9]{1,2})?",
-    "average": r"-?[0-9]{1,18}(?:[.,][0-9]{1,2})?",
+    "per_second": _DECIMAL,
+    "average": _DECIMAL,
     "grpc_queue": r"\S{1,512}(?: namespace=\S{1,512})?",
     "channel": r".+",
     "more": r".*",
