@@ -39,6 +39,9 @@ ZSTD_LEVEL = 1
 SELDOM_TWICE = frozenset({"keys", "unique_id", "message_id", "value", "body", "body_decompressed", "sha256"})
 """Text that a dictionary only makes larger and slower, and whose bounds skip nothing: `value` is a property's."""
 
+NEAR_THE_LAST = frozenset({"physical_offset", "queue_offset", "total_size", "msg_size", "body_size", "queue_id"})
+"""Numbers that are near that of the row before: as differences they are smaller, written and read in half the time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -146,6 +149,7 @@ class _OpenPart:
             compression_level=ZSTD_LEVEL,
             use_dictionary=[path for path in repeated if pa.types.is_string(leaves[path])],
             write_statistics=repeated,
+            column_encoding={path: "DELTA_BINARY_PACKED" for path in leaves if path in NEAR_THE_LAST},
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
