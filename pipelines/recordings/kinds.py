@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from pipelines.recordings.lines import ignored, lines_of, starts_with
+from pipelines.recordings.lines import CUT_GZIP, ignored, lines_of, plain
 from pipelines.recordings.states import is_polled
 from rebalance.model.json_text import parse_json
 from rebalance.readers.logs.lines.boost import boost_line
@@ -23,8 +24,10 @@ PCAP_MAGIC = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\
 
 
 def is_pcap(path: Path) -> bool:
-    """Packets, as tcpdump and Wireshark write them."""
-    return starts_with(path, PCAP_MAGIC)
+    """Packets, as tcpdump and Wireshark write them, gzipped or not."""
+    with suppress(OSError, *CUT_GZIP), plain(path) as file:
+        return file.read(len(PCAP_MAGIC[0])) in PCAP_MAGIC
+    return False
 
 
 def kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from parsers.damage.errors import NotThisFormat, why_unreadable
 from pipelines.recordings.kept_copy import GZIP_MAGIC
@@ -16,12 +16,14 @@ from rebalance.model.json_text import parse_json
 Problem = Callable[[str], None]
 
 LONGEST_LINE = 1 << 24
+CUT_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What reading a gzipped file raises where it is cut or damaged."""
 
 
 def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
     """Lines of a plain or gzipped file, up to where it can be read, or to one of LONGEST_LINE bytes."""
     try:
-        with gzip.open(path, "rb") if starts_with(path, (GZIP_MAGIC,)) else path.open("rb") as lines:
+        with plain(path) as lines:
             for line in iter(partial(lines.readline, LONGEST_LINE), b""):
                 if len(line) == LONGEST_LINE:
                     problem(
@@ -29,7 +31,7 @@ def lines_of(path: Path, problem: Problem) -> Iterator[bytes]:
                     )
                     return
                 yield line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as cut:
+    except CUT_GZIP as cut:
         problem(f"{path}: {why_unreadable(cut)}; the lines before it were read")
     except OSError as refused:
         problem(f"{path}: {refused.strerror or refused}")
@@ -62,7 +64,7 @@ def records_of_packets(path: Path, broker_ports: Collection[int], problem: Probl
             problem(f"{path}: none of {counts.packets} packets {what} at the broker's port {ports}")
 
     try:
-        with path.open("rb") as capture:
+        with plain(path) as capture:
             yield from records_from_pcap(capture, broker_ports=broker_ports, on_end=tell)
     except NotThisFormat as other:
         problem(f"{path}: {other.problem}")
@@ -70,13 +72,11 @@ def records_of_packets(path: Path, broker_ports: Collection[int], problem: Probl
         problem(f"{path}: {refused.strerror or refused}")
 
 
-def starts_with(path: Path, magics: tuple[bytes, ...]) -> bool:
-    """The file starts with one of these, which are of one length; False for one that cannot be opened."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(magics[0])) in magics
-    except OSError:
-        return False
+def plain(path: Path) -> BinaryIO:
+    """The file, or of a gzipped one what was packed."""
+    with path.open("rb") as file:
+        is_packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    return cast("BinaryIO", gzip.open(path, "rb")) if is_packed else path.open("rb")
 
 
 def ignored(sentence: str) -> None:

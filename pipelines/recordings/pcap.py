@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import dpkt
 
 from parsers.damage.errors import NotThisFormat
+from pipelines.recordings.lines import CUT_GZIP
 from pipelines.recordings.tcp import TcpStream
 from rebalance.model import budget
 from rebalance.readers.wire.recorder import RecordCounts, WireRecorder
@@ -27,6 +28,7 @@ _BAD_PACKET = (
     RecursionError,  # tunnels in tunnels
 )  # fmt: skip
 _MOST_BROKERS = 3
+_MOST_PACKET_BYTES = 1 << 24
 _RAW_IP = (12, 14, 101, 228, 229)  # DLT_RAW of several systems, LINKTYPE_IPV4, LINKTYPE_IPV6
 
 
@@ -91,10 +93,23 @@ def records_from_pcap(
         on_end(reader.counts)
 
 
+class _Bounded:
+    """A capture in which a damaged length asks for no more than a packet may have."""
+
+    def __init__(self, capture: BinaryIO) -> None:
+        self._capture, self.seek, self.tell = capture, capture.seek, capture.tell
+
+    def read(self, size: int) -> bytes:
+        """Raises EOFError for more than _MOST_PACKET_BYTES, or less than none: a gzipped file may hold gigabytes."""
+        if not 0 <= size <= _MOST_PACKET_BYTES:
+            raise EOFError(f"a packet of {size} bytes")
+        return self._capture.read(size)
+
+
 def _packets(capture: BinaryIO, counts: CaptureCounts) -> Iterator[tuple[int, bytes, Callable[[bytes], Any]]]:
     try:
-        packets = dpkt.pcap.UniversalReader(capture)
-    except (*_BAD_PACKET, EOFError) as bad:
+        packets = dpkt.pcap.UniversalReader(_Bounded(capture))
+    except (*_BAD_PACKET, *CUT_GZIP) as bad:
         raise NotThisFormat("no capture file", field="magic", expected="pcap or pcapng", actual=str(bad)) from None
     decode = _link_decoder(packets.datalink())
     empty = 0
@@ -105,7 +120,7 @@ def _packets(capture: BinaryIO, counts: CaptureCounts) -> Iterator[tuple[int, by
                 counts.cut_short = True
                 return
             yield round(float(seconds) * 1_000_000) // 1000, packet, decode
-    except (*_BAD_PACKET, EOFError):
+    except (*_BAD_PACKET, *CUT_GZIP):
         counts.cut_short = True  # a capture that was still being written, or is damaged from here on
 
 

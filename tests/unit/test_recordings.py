@@ -142,6 +142,27 @@ def test_a_capture_without_a_request_says_so(
     assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, told)
 
 
+def test_a_gzipped_capture_is_read_up_to_where_it_is_cut(tmp_path: Path) -> None:
+    ask = {"code": 38, "name": "", "header": {}, "oneway": False, "clientVersion": 479, "language": "JAVA"}
+    asked = [{"ts": n, "dir": "request", "remote": "10.0.0.1:5", "opaque": n, "body": None, **ask} for n in range(900)]
+    packed, path = gzip.compress(as_pcap(packets_of(asked)).getvalue()), tmp_path / "x.pcap.gz"
+    for content, is_cut in ((packed, False), (packed[: len(packed) // 2], True)):
+        path.write_bytes(content)
+        [found] = find_recordings([path])
+        facts, said = problems(found)
+        assert (found.kind, facts > 50) == ("pcap", True)
+        assert ["cut short" in sentence for sentence in said] == [True] * is_cut
+
+
+def test_a_packet_longer_than_any_is_not_waited_for(tmp_path: Path) -> None:
+    """Gigabytes of zeros, gzipped, are a file of some megabytes."""
+    head = as_pcap([]).getvalue() + b"\0" * 8 + (1 << 31).to_bytes(4, "little") * 2
+    path = tmp_path / "x.pcap.gz"
+    path.write_bytes(gzip.compress(head + bytes(1 << 25)))
+    facts, (said,) = problems(Recording("pcap", (path,), "b", "x.pcap"))
+    assert (facts, "cut short" in said) == (0, True)
+
+
 def test_a_capture_that_went_away_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     assert problems(Recording("pcap", (path,), "b", "x.pcap")) == (0, [f"{path}: No such file or directory"])
