@@ -45,6 +45,13 @@ def make_store(memory: BrokerMemory) -> None:
                     "CombineConsumeQueueStore#<init> (IllegalArgumentException)",
                     f"{store}; combineCQLoadingCQTypes: {settings.combine_cq_loading_cq_types}",
                 )
+        wrong = parts_wrongly(memory.version, settings)
+        if wrong is not None:
+            raise StoreNotMade(
+                "a setting that keeps some queues in one store alone does not go with the stores that are combined",
+                "CombineConsumeQueueStore#<init> (IllegalArgumentException: maybe incorrect config, is not ready)",
+                wrong,
+            )
     elsewhere = memory.evidence.database_elsewhere
     if elsewhere is not None and memory.version.may_keep_database_apart:
         raise StoreNotMade(
@@ -52,6 +59,26 @@ def make_store(memory: BrokerMemory) -> None:
             "RocksDBConsumeQueueStore#<init> (IllegalStateException: maybe incompatible config)",
             f"{elsewhere}/CURRENT; the setting names {memory.settings.queue_database_folder}/",
         )
+
+
+def parts_wrongly(version: BrokerVersion, settings: StoreSettings) -> str | None:
+    """Which setting that keeps some queues in one store alone the combined stores refuse, and why; None where none.
+
+    combineCQUseRocksdbForLmq @5.5.0, rocksdbCQSelectiveDoubleWriteEnable @5.5.1.
+    """
+    assigns, answers = settings.combining_queue_stores
+    light, selective = "combineCQUseRocksdbForLmq", "rocksdbCQSelectiveDoubleWriteEnable"
+    if settings.combine_cq_use_rocksdb_for_lmq and settings.is_read(light, version):
+        if ROCKSDB_STORE not in settings.loaded_queue_stores:
+            return f"{light} with combineCQLoadingCQTypes={settings.combine_cq_loading_cq_types}"
+        if assigns != FILE_STORE:
+            return f"{light} with combineAssignOffsetCQType={settings.combine_assign_offset_cq_type}"
+    if settings.rocksdb_cq_selective_double_write_enable and settings.is_read(selective, version):
+        if assigns != FILE_STORE:
+            return f"{selective} with combineAssignOffsetCQType={settings.combine_assign_offset_cq_type}"
+        if answers != FILE_STORE:
+            return f"{selective} with combineCQPreferCQType={settings.combine_cq_prefer_cq_type}"
+    return None
 
 
 def load_queues(memory: BrokerMemory) -> None:

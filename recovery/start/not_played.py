@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from recovery.broker.store_folder import Evidence
 from recovery.rules.settings import FILE_STORE, ROCKSDB_STORE, StoreSettings
 from recovery.rules.versions import BrokerVersion
+from recovery.start.load_queues import parts_wrongly
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,12 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
         "combineCQUseRocksdbForLmq": settings.combine_cq_use_rocksdb_for_lmq,
         "rocksdbCQSelectiveDoubleWriteEnable": settings.rocksdb_cq_selective_double_write_enable,
     }
-    for name in (name for name, is_set in parting.items() if is_set and combines and settings.is_read(name, version)):
-        why = f"{name} keeps queues of some topics in one store alone, and stops a start of stores combined otherwise"
-        yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
-    if combines and version.combines_queue_stores and is_made and (assigns, answers) == (ROCKSDB_STORE, FILE_STORE):
+    refuses = not is_made or parts_wrongly(version, settings) is not None
+    parts = combines and not refuses
+    for name in (name for name, is_set in parting.items() if is_set and parts and settings.is_read(name, version)):
+        why = f"{name} keeps queues of some topics in one store alone"
+        yield NotPlayed("where both stores of queues end", why)
+    if combines and version.combines_queue_stores and not refuses and (assigns, answers) == (ROCKSDB_STORE, FILE_STORE):
         why = (
             f"one gives out queue offsets (combineAssignOffsetCQType={assigns}), and one answers ({answers}): which "
             "queues it compares hangs on what was asked for, and how far a thread has filled the database by then"

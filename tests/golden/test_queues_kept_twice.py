@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from recovery.forecast.forecast import forecast
+from tests.support.build_store import SETTINGS, shop
 from tests.support.cli import call, rows_of
 from tests.support.fixtures import GOLDEN, unpacked
+from tests.support.opened import opened
 
 BASE = GOLDEN / "recovery" / "rocksdb" / "bases" / "r551-combined-behind.tar.gz"
 TWICE = ("storeType=default", "rocksdbCQDoubleWriteEnable=true")
@@ -81,3 +84,15 @@ def test_a_start_that_parts_the_queues_between_both_is_named_as_not_played(root:
     assert any(setting.partition("=")[0] in each["why"] for each in told["unknown"])
     assert told["lost_counts"]["message"] is None
     assert foretold(root, "storeType=default", setting)["lost_counts"]["message"] == 0
+
+
+COMBINED = [json.loads(row) for row in (GOLDEN / "refused_starts" / "combined.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("told", COMBINED, ids=lambda told: f"{told['version']}-{list(told['settings'])[1:]}")
+def test_stores_are_combined_or_refused_as_by_their_class(tmp_path: Path, told: dict[str, Any]) -> None:
+    """A start that is not refused stays open or is played: where queues of some topics are in one store alone, that is
+    said."""
+    found = forecast(*opened(shop(tmp_path / "store").finish(), told["version"], SETTINGS, told["settings"]))
+    assert (found.outcome.starts is False) is (told["exception"] is not None)
+    assert bool(found.played.not_played) is (told["exception"] is None)
