@@ -5,6 +5,7 @@ Without `HYPOTHESIS_PROFILE` every run draws the same examples, whoever runs it.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from tempfile import mkdtemp
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Verbosity, settings
 
 from tests.support.fixtures import RUN_FOLDER
 
+gc.set_threshold(50_000, 20, 50)  # what is collected, a million objects, is not to be gone through at every turn
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile("explore", max_examples=500, deadline=None, suppress_health_check=QUIET)
@@ -27,3 +29,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if RUN_FOLDER not in os.environ:
         os.environ[RUN_FOLDER] = folder = mkdtemp(prefix="rocketlens-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_finish() -> None:
+    """Keep all tests out of the garbage collector's way: they live as long as the run."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Give everything back to the collector: libraries count what is left of them at the end."""
+    gc.unfreeze()
