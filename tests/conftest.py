@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
+from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
 from hypothesis import HealthCheck, Verbosity, settings
 
-from tests.support.fixtures import RUN_FOLDER
+from tests.support.fixtures import RUN_FOLDER, remove_run_folder
 
 gc.set_threshold(50_000, 20, 50)  # what is collected, a million objects, is not to be gone through at every turn
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of this run, gone at its end; workers are given that of the process that started them."""
     if RUN_FOLDER not in os.environ:
         os.environ[RUN_FOLDER] = folder = mkdtemp(prefix="rocketlens-tests-")
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        config.add_cleanup(lambda: remove_run_folder(Path(folder)))
 
 
 def pytest_collection_finish() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import tarfile
 from functools import cache
 from pathlib import Path
-from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 
 from pipelines.notebook.bundles import extract_all
@@ -16,6 +16,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 GOLDEN = CHECKOUT / "tests" / "golden"
 RUN_FOLDER = "ROCKETLENS_TEST_RUN"
 """The environment variable that names the folder of one test run, which its workers share (`tests/conftest.py`)."""
+MEMORY = Path("/dev/shm")
+ROOM_IN_MEMORY = 1 << 30
+"""So many bytes must be free for stores to be copied there: a hole that is read through a map takes memory, too."""
 
 
 @cache
@@ -24,8 +27,29 @@ def run_folder() -> Path:
     given = os.environ.get(RUN_FOLDER)
     if given is None:
         given = mkdtemp(prefix="rocketlens-tests-")
-        atexit.register(rmtree, given, ignore_errors=True)
+        atexit.register(remove_run_folder, Path(given))
     return Path(given)
+
+
+@cache
+def short_lived() -> Path:
+    """Where stores are copied that live as long as one test: making and removing folders on a disk takes the system
+    longer than their test. It is the run's own folder where memory is no file system, or has no room.
+    """
+    try:
+        if shutil.disk_usage(MEMORY).free < ROOM_IN_MEMORY:
+            return run_folder()
+        folder = MEMORY / run_folder().name
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        return run_folder()
+    return folder
+
+
+def remove_run_folder(folder: Path) -> None:
+    """Remove the folder of a run, and what its tests left in memory."""
+    for each in (folder, MEMORY / folder.name):
+        shutil.rmtree(each, ignore_errors=True)
 
 
 def unpack_store(archive: Path, into: Path) -> Path:

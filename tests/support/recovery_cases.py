@@ -22,7 +22,7 @@ from typing import Any
 
 from pipelines.notebook.bundles import extract_all
 from tests.support.copies import copy_tree
-from tests.support.fixtures import GOLDEN, move_once, run_folder
+from tests.support.fixtures import GOLDEN, move_once, run_folder, short_lived
 
 Case = dict[str, Any]
 
@@ -75,7 +75,7 @@ class CaseSet:
     def built(self, case: Case) -> Iterator[Path]:
         """The case's store folder, gone afterwards."""
         base = self.base(case["base"])
-        with tempfile.TemporaryDirectory(prefix="case-", dir=self.unpacked) as folder:
+        with tempfile.TemporaryDirectory(prefix="case-", dir=short_lived()) as folder:
             root = Path(folder) / "store"
             copy_tree(base, root)
             for edit in case["edits"]:
