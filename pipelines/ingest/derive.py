@@ -126,7 +126,9 @@ class _Making:
             for table in JUDGED
         }
         self.stores.look(set().union(*changed.values()))
-        rows = side_by_side(self.spark, [partial(self._judged, table.name, names) for table, names in changed.items()])
+        calls = [partial(self._judged, table.name, names) for table, names in changed.items()]
+        needs_spark = any(changed.values())
+        rows = side_by_side(self.spark, calls) if needs_spark else (call() for call in calls)
         for (table, names), made in zip(changed.items(), rows, strict=True):
             self.derived.rows[table.name] = made
             by_clock = _told_by_the_clock(self.lake, table.name, names)

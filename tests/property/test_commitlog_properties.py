@@ -24,6 +24,7 @@ from parsers.commitlog.record.properties import (
     decode_record_crc,
     encode_properties,
     encode_record_crc,
+    last_value,
 )
 from parsers.commitlog.record.tags import tags_hash
 from parsers.damage.errors import StoreFormatError
@@ -87,17 +88,18 @@ def _scalar_row(message: Message, rule: PropertyRule) -> dict[str, object]:
     names = ("physical_offset", "total_size", "magic_code", "body_crc", "queue_id", "flag", "queue_offset", "sys_flag")
     more = ("reconsume_times", "prepared_transaction_offset", "body_size", "body", "topic", "message_id")
     words = ("transaction_type", "compression", "record_crc_ok")
+    properties = message.properties(rule)
     return {
         **{name: getattr(message, name) for name in (*names, *more, *words)},
         "born_timestamp": _micros(message.born_timestamp_ms),
         "store_timestamp": _micros(message.store_timestamp_ms),
         "born_host": message.born_host.text,
         "store_host": message.store_host.text,
-        "properties": [{"name": name, "value": value} for name, value in message.properties(rule)],
-        "keys": message.property_value("KEYS", rule),
-        "tags": message.property_value("TAGS", rule),
-        "unique_id": message.property_value("UNIQ_KEY", rule),
-        "tags_code": tags_hash(message.property_value("TAGS", rule)),
+        "properties": [{"name": name, "value": value} for name, value in properties],
+        "keys": last_value(properties, "KEYS"),
+        "tags": last_value(properties, "TAGS"),
+        "unique_id": last_value(properties, "UNIQ_KEY"),
+        "tags_code": tags_hash(last_value(properties, "TAGS")),
         "crc_ok": message.body_crc_ok,
     }
 
