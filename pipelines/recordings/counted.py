@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
-from os.path import abspath
 from pathlib import Path
 
-from parsers.evidence.seen import files_below
-from pipelines.recordings.kinds import CLIENT_STEMS, LOG_NAME
+from pipelines.recordings.kinds import CLIENT_STEMS, logs_among
 from pipelines.recordings.lines import Problem, lines_of
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.templates.stats import STATISTICS
@@ -25,14 +23,7 @@ def counting_logs(given: Iterable[Path]) -> list[Path]:
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    found: dict[Path, None] = {}
-    for place in given:
-        place.stat()
-        for path in files_below(place):
-            named = LOG_NAME.match(path.name)
-            if path == place or (named and named["stem"] in _STEMS):
-                found[Path(abspath(path))] = None
-    return list(found)
+    return logs_among(given, _STEMS, or_named=True)
 
 
 def counted_rows(paths: Sequence[Path], problem: Problem) -> Iterator[dict[str, object]]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import islice
+from os.path import abspath
 from pathlib import Path
 from typing import Literal
 
+from parsers.evidence.seen import files_below
 from pipelines.recordings.lines import CUT_GZIP, ignored, lines_of, plain
 from pipelines.recordings.states import is_polled
 from rebalance.model.json_text import parse_json
@@ -46,14 +49,37 @@ def kind_of_lines(path: Path) -> Literal["wire", "polls"] | None:
     return None
 
 
+def name_stem(path: Path) -> str | None:
+    """The name of the log that a file is a part of by its own name; None for a file that is named as no log is."""
+    named = LOG_NAME.match(path.name)
+    return named["stem"] if named else None
+
+
+def logs_among(given: Iterable[Path], stems: Collection[str], *, or_named: bool = False) -> list[Path]:
+    """The files of these logs among files and folders, each once, by their whole paths.
+
+    Args:
+        or_named: a file that is given itself is one by whatever name.
+    Raises:
+        FileNotFoundError: a path that is not there.
+    """
+    found: dict[Path, None] = {}
+    for place in given:
+        place.stat()
+        for path in files_below(place):
+            if name_stem(path) in stems or (or_named and path == place):
+                found[Path(abspath(path))] = None
+    return list(found)
+
+
 def log_stem(path: Path) -> str | None:
     """The name of the log this file is a part of; None for logs that tell nothing about ownership."""
-    named = LOG_NAME.match(path.name)
-    if named and named["stem"] in BROKER_STEMS | CLIENT_STEMS:
-        return named["stem"]
-    if named is None or path.parent.name in NO_NAME_FOR_A_BROKER:
+    stem = name_stem(path)
+    if stem in BROKER_STEMS | CLIENT_STEMS:
+        return stem
+    if stem is None or path.parent.name in NO_NAME_FOR_A_BROKER:
         return None
-    return named["stem"] if _looks_like_a_log(path) and named["stem"].startswith(("rocketmq", "broker")) else None
+    return stem if _looks_like_a_log(path) and stem.startswith(("rocketmq", "broker")) else None
 
 
 def _looks_like_a_log(path: Path) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from os.path import abspath, commonpath
+from os.path import commonpath
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.evidence.seen import files_below
 from parsers.values.java import INT_MAX
-from pipelines.recordings.kinds import LOG_NAME
+from pipelines.recordings.kinds import logs_among, name_stem
 from pipelines.recordings.lines import Problem, lines_of
 from pipelines.recordings.recordings import broker_of_home, log_home
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
@@ -75,18 +74,7 @@ def store_logs(given: Iterable[Path]) -> list[Path]:
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    found: dict[Path, None] = {}
-    for place in given:
-        place.stat()
-        for path in files_below(place):
-            if _stem(path) in STEMS | BESIDE_STEMS:
-                found[Path(abspath(path))] = None
-    return list(found)
-
-
-def _stem(path: Path) -> str | None:
-    named = LOG_NAME.match(path.name)
-    return named["stem"] if named else None
+    return logs_among(given, STEMS | BESIDE_STEMS)
 
 
 def logs_of_broker(paths: Iterable[Path], own: str | None) -> list[Path]:
@@ -110,7 +98,7 @@ def read_store_logs(paths: Sequence[Path], problem: Problem) -> StoreLog:
         for event in reader.events(lines_of(path, problem)):
             if event.template.log in _LOGS:
                 _take(found, event, path.relative_to(common))
-        if _stem(path) in STEMS:
+        if name_stem(path) in STEMS:
             edges += [edge[0][0] for edge in (reader.summary.first, reader.summary.last) if edge is not None]
     lines = sorted((each for found in by_home.values() for each in found.values()), key=lambda each: each.first_ms)
     return StoreLog(lines, (min(edges), max(edges)) if edges else None)
