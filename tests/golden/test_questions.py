@@ -133,6 +133,7 @@ ASKED: dict[str, Asked] = {
     "topics STORE --logs LOGS": AGAIN("recreated"),
     "lives STORE --logs LOGS": AGAIN("created_again"),
     "groups STORE --logs LOGS": AGAIN("loses_nothing"),
+    "verify STORE --config enableLmq=false": asked(of_store, "5.3.3-lmq", "light_queues_off"),
     "verify STORE": SHRUNK("queue_beyond_read_queues"),
     "compaction STORE": asked(of_store, "5.3.3-compaction-after", "next_pass_drops"),
     "replay LOGS --show store": asked(of_incident, "5.3.3-kill9", "unclean_exit"),
@@ -145,6 +146,7 @@ ASKED: dict[str, Asked] = {
     "verify STORE --logs LOGS": AGAIN("consumer_offset_of_former_life"),
     "retention STORE --disk-percent 100": asked(of_incident, "5.3.3-disk-full-reject", "unread_at_risk"),
     "compare STORE SLAVE": Asked(partial(of_store, "5.3.3-ha-behind/master", "5.3.3-ha-behind/slave"), ("replicas",)),
+    "dump dledger STORE --state": asked(of_store, "4.9.7-dledger3/n0", "committed_index", "end_index", "term"),
     "dump epochs STORE": asked(of_store, "5.3.3-autoswitch/1", "epoch"),
     "rebuild STORE --to NEW": CLEAN("units"),
 }
