@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.report.sections.store_log import store_log_section
 from rebalance.readers.logs import LogReader
 from rebalance.readers.logs.lines.reader import LogEvent
+from rebalance.readers.logs.templates.beside import BESIDE_MEANINGS, BESIDE_WRONG
 from tests.support.cli import call
 from tests.support.fixtures import GOLDEN
 
@@ -116,3 +118,15 @@ def test_transactions_that_nobody_could_be_asked_about_are_told_with_their_group
             assert told[name]["lines"] == sum(text in line for line in lines) > 0
     assert {told[name]["group"] for name in ("transaction_nobody_to_ask", "transaction_nobody_at_proxy")} == {"Gt"}
     assert told["transaction_given_up"]["topic"] == "Gt"
+
+
+def test_the_report_takes_a_transaction_as_wrong_by_what_became_of_it_not_by_the_level_of_its_line() -> None:
+    rows = call("replay", PROXIED, "--show", "store", "--format", "jsonl").rows
+    told = {row["says"]: row for row in rows}
+    late, given_up = told["transaction_committed_late"], told["transaction_given_up"]
+    assert (late["level"], given_up["level"]) == ("WARN", "INFO")
+    assert store_log_section([late]).state == "good"
+    section = store_log_section([late, given_up])
+    assert section.state == "finding"
+    assert section.verdict.endswith(f"of something wrong: {given_up['lines']}.")
+    assert BESIDE_MEANINGS.keys() > BESIDE_WRONG

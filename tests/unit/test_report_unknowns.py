@@ -65,4 +65,4 @@ def section_of(make: Callable[[Facts], Section], rows: dict[str, Any]) -> Sectio
 
 def test_a_store_log_of_which_no_line_is_understood_is_not_good() -> None:
     told = store_log_section([])
-    assert (told.state, told.verdict) == ("unknown", "0 lines of a known kind; warnings or errors among them: 0.")
+    assert (told.state, told.verdict) == ("unknown", "0 lines of a known kind; of something wrong: 0.")

@@ -103,3 +103,16 @@ BESIDE_MEANINGS = {
     "message from this broker until somebody sets it to true again (`mqadmin updateSubGroup -s true` with all its "
     "other settings: it sets those that are not given to their defaults)",
 }
+BESIDE_WRONG = frozenset(
+    {
+        "transaction_nobody_to_ask",
+        "transaction_nobody_at_proxy",
+        "transaction_end_refused",
+        "transaction_given_up",
+        "transaction_thrown_away",
+        "transaction_expired",
+        "transaction_not_on_slave",
+        "group_stopped_as_too_slow",
+    }
+)
+"""Those of something wrong. Levels do not tell: a rollback is a warning, a message that was given up none."""
