@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from parsers.evidence.supplied import confirm_supplied
+
 Identity = tuple[int, int]
 """Device and inode."""
 
@@ -83,6 +85,7 @@ class EvidenceGuard:
         Raises:
             WouldTouchEvidence: `to` lies in what is read.
             ValueError: `to` exists and is not an empty folder.
+            OSError: bytes that were read for it may not be those of a store.
         """
         self.refuse(to, "--to")
         if to.exists() and (not to.is_dir() or any(to.iterdir())):
@@ -93,6 +96,7 @@ class EvidenceGuard:
         try:
             self.refuse(partial, "--to")  # its parents may be others by now
             yield partial
+            confirm_supplied()
             os.replace(partial, place)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)

@@ -25,6 +25,9 @@ class Supply(Protocol):
         """Size, time of the last change (epoch nanoseconds) and a number that is another one for another content, of a
         file; zeros of a folder. Nothing of it changes while the folder stands for the store. Raises OSError."""
 
+    def confirm(self) -> None:
+        """Raises OSError where zeros may stand for bytes that were touched until now."""
+
 
 _supplies: dict[Path, Supply] = {}
 
@@ -44,3 +47,12 @@ def supply_of(path: Path | str) -> Supply | None:
     if not _supplies:
         return None
     return next((supply for folder, supply in _supplies.items() if Path(path).is_relative_to(folder)), None)
+
+
+def confirm_supplied() -> None:
+    """Ask, before something is told of bytes that were touched, whether they are those of the stores.
+
+    Raises OSError: the bytes of one no longer come.
+    """
+    for supply in list(_supplies.values()):
+        supply.confirm()

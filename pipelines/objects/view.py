@@ -174,6 +174,9 @@ class Fetched:
         tag = hashlib.sha256(place.stat().e_tag.encode()).digest()
         return place.stat().st_size, path.stat().st_mtime_ns, int.from_bytes(tag[:7])
 
+    def confirm(self) -> None:
+        _confirm()
+
     def end(self) -> None:
         """What is touched from now on is zeros."""
         if self._is_known and _HERE.pager is not None and not _HERE.pager.has_ended():
@@ -283,12 +286,20 @@ def _attending() -> Iterator[None]:
         yield
     except _Ended:
         pass
+    except Exception:
+        _confirm()  # what was read as zeros may be what it says
+        raise
     finally:
         _HERE.attended -= 1
         for number, handler in before.items():
             signal.signal(number, handler)
+    _confirm()  # what the server refused is told now, too, where it reached nobody
+
+
+def _confirm() -> None:
+    """Raises BytesRefused where zeros may stand for bytes that were touched."""
     if _HERE.pager is not None:
-        _HERE.pager.ask(NEWS)  # what the server refused is told now, too, where it reached nobody
+        _HERE.pager.ask(NEWS)
 
 
 def _refuse(path: Path) -> memoryview:

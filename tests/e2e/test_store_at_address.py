@@ -29,9 +29,11 @@ from tests.support.uploads import upload
 CALLED = """
 import json, sys
 __file__ = "none"  # without one DuckDB takes the process for an interactive one, and shows progress on stdout
-from pipelines.objects import faults
+from pipelines.objects import faults, view
 if sys.argv[1:] == ["whole"]:
     faults.SYSCALL.clear()
+if sys.argv[1:] == ["deaf"]:
+    view._Pager.has_ended = lambda pager: False
 from tests.support.cli import Called, call
 
 def of_python(path):
@@ -91,7 +93,7 @@ class Reader:
 
 @contextmanager
 def reading(*how: str) -> Iterator[subprocess.Popen[str]]:
-    """The process; it fetches files whole if `how` says so."""
+    """The process. As `how` says, it fetches files `whole`, or is `deaf`: no signal says that its pager has ended."""
     command = [sys.executable, "-c", CALLED, *how]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
@@ -120,7 +122,7 @@ def well(reader: Reader) -> Iterator[None]:
     reader.s3.fault = lambda environ: WELL
 
 
-def placed(command: Sequence[str], store: object) -> list[object]:
+def placed(command: Sequence[object], store: object) -> list[object]:
     """A command with its store named where stores are named."""
     names = 2 if command[0] == "dump" else 1
     return [*command[:names], store, *command[names:]]
@@ -229,17 +231,35 @@ def test_what_is_refused_ends_the_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_whose_pager_is_killed_ends(reader: Reader) -> None:
+def killing(process: subprocess.Popen[str]) -> Callable[[Environ], str | None]:
+    """Kills the pager of a reader that is in the log."""
+
     def kills(environ: Environ) -> str | None:
-        children = Path(f"/proc/{reader.process.pid}/task/{reader.process.pid}/children").read_text()
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         for child in map(int, children.split() if "/commitlog/" in environ["PATH_INFO"] else ()):
             os.kill(child, signal.SIGKILL)
         return WELL
 
-    reader.s3.fault = kills
+    return kills
+
+
+def test_a_reader_whose_pager_is_killed_ends(reader: Reader) -> None:
+    reader.s3.fault = killing(reader.process)
     code, out, err = reader.call("verify", reader.address)
     assert (code, out) == (3, "")
     assert err.endswith("the process that fetches it has ended\n")
+
+
+def test_nothing_is_told_of_zeros_before_the_end_of_the_pager_is_known(reader: Reader, tmp_path: Path) -> None:
+    """The pages of a killed pager become zeros before the system says that it has ended."""
+    with reading("deaf") as process:
+        deaf = replace(reader, process=process)
+        reader.s3.fault = killing(process)
+        for command in [("verify",), ("forecast",), ("dump", "commitlog"), ("rebuild", "--to", tmp_path / "rebuilt")]:
+            code, out, err = deaf.call(*placed(command, reader.address))
+            assert (code, out) == (3, "")
+            assert err.endswith("the process that fetches it has ended\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_no_store(reader: Reader) -> None:

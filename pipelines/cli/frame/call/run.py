@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from parsers.evidence.guard import EvidenceGuard, NewFile
+from parsers.evidence.supplied import confirm_supplied
 from pipelines.cli.frame.asked.options import Format, OutputOptions
 from pipelines.cli.frame.errors import ExitCode, WrongUsage
 from pipelines.cli.frame.visible import as_named, say, visible
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from parsers.damage.errors import Damage
     from parsers.store.store import Store
+
+T = TypeVar("T")
 
 NAMED_RANGES = 1000
 """Unread ranges named one by one; further ones are counted."""
@@ -122,6 +125,7 @@ class Run:
         sink = open_sink(self.format_, chosen, self.output(), self.note)
         before = self.rows
         for batch in self._wanted_rows(chain(first, batches)):
+            confirm_supplied()
             self.rows += batch.num_rows
             sink.write(batch.select(chosen.names))
         sink.close()
@@ -142,12 +146,12 @@ class Run:
 
         if self.format_ not in (Format.JSON, Format.JSONL, Format.TABLE):
             raise WrongUsage(f"--format {self.format_.value}: this answer is a document; take json or jsonl")
-        write_documents(documents, self.output(), indented=one and self.format_ is not Format.JSONL)
+        write_documents(confirmed(documents), self.output(), indented=one and self.format_ is not Format.JSONL)
 
     def write_lines(self, lines: Iterable[str]) -> None:
         """Plain text, line by line as it comes."""
         out = self.output()
-        for line in lines:
+        for line in confirmed(lines):
             out.write(f"{visible(as_named(line))}\n".encode())
 
     def print(self, renderable: Any) -> None:
@@ -275,6 +279,13 @@ def _select(schema: pa.Schema, names: list[str]) -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([schema.field(name) for name in names])
+
+
+def confirmed(told: Iterable[T]) -> Iterator[T]:
+    """What is told, each once the bytes that it was made from are known to be those of the store."""
+    for each in told:
+        confirm_supplied()
+        yield each
 
 
 def last_rows(batches: Iterable[pa.RecordBatch], count: int) -> list[pa.RecordBatch]:
