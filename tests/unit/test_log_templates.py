@@ -16,7 +16,7 @@ from rebalance.readers.logs.templates.document import page
 from rebalance.readers.logs.templates.go import GO_TEMPLATES
 from rebalance.readers.logs.templates.store import STORE_MEANINGS
 from rebalance.readers.logs.templates.table import UNREADABLE
-from rebalance.readers.logs.templates.template import Template
+from rebalance.readers.logs.templates.template import Template, templates
 from tests.support.fixtures import CHECKOUT
 from tests.support.log_versions import version_range
 
@@ -91,6 +91,17 @@ def test_every_text_of_the_go_client_is_recognised_as_itself() -> None:
         (event,) = LogReader().events([logrus_text(template).encode()])
         assert (event.template.name, event.fields) == (template.name, example(template)[1])
         assert (event.at_ms, event.late_ms, event.head) == (1_795_273_632_000, 999, ("INFO",))
+
+
+def test_a_text_is_declared_in_lines_below_its_head() -> None:
+    assert templates(
+        "lock", "\na | INFO | all\n    one\n    text {mq}\nb | WARN | ≥5.0.0 | Fact\n    {x} of  it\n"
+    ) == (
+        Template("a", "lock", "INFO", "all", "one text {mq}"),
+        Template("b", "lock", "WARN", "≥5.0.0", "{x} of  it", "Fact"),
+    )
+    with pytest.raises(TypeError):
+        templates("lock", "a | INFO | all | Fact | more\n    text")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

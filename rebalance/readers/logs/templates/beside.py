@@ -7,71 +7,57 @@ AbstractTransactionalMessageCheckListener, BrokerController#protectBroker @4.3.0
 
 from __future__ import annotations
 
-from rebalance.readers.logs.templates.template import Template
-
-_REQUEST = "RequestHeader: {text} Remark: {more}"
-_CHECKED = "Check producer[{remote}] transaction state, "
-_ENDED = "The producer[{remote}] end transaction in sending message, "
-_LATE = (
-    "fail [producer end]. currentTimeMillis - bornTime > checkImmunityTime, "
-    "msgId={unique_id},commitLogOffset={physical_offset}, wait check"
-)
-
-
-def _transaction(name: str, levels: str, text: str, versions: str = "≥4.3.0") -> Template:
-    return Template(name, "transaction", levels, versions, text, "")
-
+from rebalance.readers.logs.templates.template import templates
 
 BESIDE_TEMPLATES = (
-    _transaction(
-        "transaction_asked_about",
-        "INFO",
-        "Check transaction. real_topic={topic},uniqKey={unique_id},offset={queue_offset},"
-        "commitLogOffset={physical_offset}",
-        "≥5.1.0",
+    *templates(
+        "transaction",
+        """
+transaction_asked_about | INFO | ≥5.1.0
+    Check transaction. real_topic={topic},uniqKey={unique_id},offset={queue_offset},commitLogOffset={physical_offset}
+transaction_nobody_to_ask | WARN | ≥4.3.0
+    Check transaction failed, channel is null. groupId={group}
+transaction_still_open | WARN | ≥4.3.0
+    Check producer[{remote}] transaction state, but it's pending status.RequestHeader: {text} Remark: {more}
+transaction_committed_late | WARN | ≥4.3.0
+    Check producer[{remote}] transaction state, the producer commit the message.RequestHeader: {text} Remark: {more}
+transaction_rolled_back_late | WARN | ≥4.3.0
+    Check producer[{remote}] transaction state, the producer rollback the message.RequestHeader: {text} Remark: {more}
+transaction_left_open | WARN | ≥4.3.0
+    The producer[{remote}] end transaction in sending message,  and it's pending status.RequestHeader: {text} Remark:
+    {more}
+transaction_rolled_back | WARN | ≥4.3.0
+    The producer[{remote}] end transaction in sending message, rollback the message.RequestHeader: {text} Remark: {more}
+transaction_end_refused | WARN | ≥5.1.1
+    Message commit fail [producer end]. currentTimeMillis - bornTime > checkImmunityTime,
+    msgId={unique_id},commitLogOffset={physical_offset}, wait check
+transaction_end_refused | WARN | ≥5.1.1
+    Message rollback fail [producer end]. currentTimeMillis - bornTime > checkImmunityTime,
+    msgId={unique_id},commitLogOffset={physical_offset}, wait check
+transaction_given_up | INFO | ≥4.5.1
+    Put checked-too-many-time half message to TRANS_CHECK_MAXTIME_TOPIC OK. Restored in queueOffset={queue_offset},
+    commitLogOffset={physical_offset}, real topic={topic}
+transaction_thrown_away | ERROR | 4.3.0–4.4.0
+    MsgExt:{text} has been checked too many times, so discard it
+transaction_expired | INFO | ≥4.3.0
+    Half message exceed file reserved time ,so skip it.messageId {message_id},bornTime {timestamp_ms}
+transaction_not_on_slave | WARN | ≥4.3.0
+    Message store is slave mode, so end transaction is forbidden.
+""",
     ),
-    _transaction("transaction_nobody_to_ask", "WARN", "Check transaction failed, channel is null. groupId={group}"),
-    _transaction("transaction_still_open", "WARN", _CHECKED + "but it's pending status." + _REQUEST),
-    _transaction("transaction_committed_late", "WARN", _CHECKED + "the producer commit the message." + _REQUEST),
-    _transaction("transaction_rolled_back_late", "WARN", _CHECKED + "the producer rollback the message." + _REQUEST),
-    _transaction("transaction_left_open", "WARN", _ENDED + " and it's pending status." + _REQUEST),
-    _transaction("transaction_rolled_back", "WARN", _ENDED + "rollback the message." + _REQUEST),
-    _transaction("transaction_end_refused", "WARN", "Message commit " + _LATE, "≥5.1.1"),
-    _transaction("transaction_end_refused", "WARN", "Message rollback " + _LATE, "≥5.1.1"),
-    _transaction(
-        "transaction_given_up",
-        "INFO",
-        "Put checked-too-many-time half message to TRANS_CHECK_MAXTIME_TOPIC OK. Restored in "
-        "queueOffset={queue_offset}, commitLogOffset={physical_offset}, real topic={topic}",
-        "≥4.5.1",
-    ),
-    _transaction(
-        "transaction_thrown_away",
-        "ERROR",
-        "MsgExt:{text} has been checked too many times, so discard it",
-        "4.3.0–4.4.0",
-    ),
-    _transaction(
-        "transaction_expired",
-        "INFO",
-        "Half message exceed file reserved time ,so skip it.messageId {message_id},bornTime {timestamp_ms}",
-    ),
-    _transaction("transaction_not_on_slave", "WARN", "Message store is slave mode, so end transaction is forbidden."),
-    Template(
-        "group_stopped_as_too_slow",
+    *templates(
         "protection",
-        "INFO",
-        "all",
-        "[PROTECT_BROKER] the consumer[{group}] consume slowly, {size} bytes, disable it",
-        "",
+        """
+group_stopped_as_too_slow | INFO | all
+    [PROTECT_BROKER] the consumer[{group}] consume slowly, {size} bytes, disable it
+""",
     ),
-    Template(
-        "transaction_nobody_at_proxy",
+    *templates(
         "proxy",
-        "WARN",
-        "≥5.0.0",
-        "check transaction failed, channel is empty. groupId={group}, requestHeader:{text}",
-        "",
+        """
+transaction_nobody_at_proxy | WARN | ≥5.0.0
+    check transaction failed, channel is empty. groupId={group}, requestHeader:{text}
+""",
     ),
 )
 _GIVEN_UP_AFTER = "after transactionCheckMax checks (15) the broker gives it up"

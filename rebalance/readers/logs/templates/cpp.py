@@ -7,98 +7,72 @@ apache/rocketmq-client-cpp v1.2.0 - v2.2.0. Read by specification: no log of suc
 
 from __future__ import annotations
 
-from rebalance.readers.logs.templates.template import Template
+from rebalance.readers.logs.templates.template import templates
 
-
-def _cpp(name: str, levels: str, text: str, yields: str = "", versions: str = "all") -> Template:
-    return Template(name, "cpp", levels, versions, text, yields)
-
-
-CPP_TEMPLATES: tuple[Template, ...] = (
-    _cpp(
-        "cpp_consumer_starting",
-        "INFO",
-        "DefaultMQPushConsumerImpl:{group} start",
-        "ConsumerStarting",
-        "≥1.2.5",
-    ),
-    _cpp("cpp_client_starting", "INFO", "MQClientFactory:{client_id} start"),
-    _cpp("cpp_client_shutdown", "INFO", "MQClientFactory:{client_id} shutdown", "ConsumerShutdown"),
-    _cpp(
-        "cpp_round_begins",
-        "INFO",
-        "Client factory:{client_id} start dorebalance for consumer:{group}",
-        "client id of the facts",
-    ),
-    _cpp("cpp_rounds_begin", "INFO", "Client factory:{client_id} start dorebalance", versions="≤1.2.4"),
-    _cpp(
-        "cpp_result_changed",
-        "INFO",
-        "Allocation result for [Consumer Group: {group}, Topic: {topic}, Current Consumer ID: {client_id}] is changed.",
-        "client id of the facts",
-        "≥1.2.5",
-    ),
-    _cpp(
-        "cpp_pull_started",
-        "INFO",
-        "Start to pull {mq}, offset:{queue_offset}, GroupName {group}",
-        "QueueAdded",
-        "≥1.2.5",
-    ),
-    _cpp("cpp_queue_added", "INFO", "Add mq:{mq}, request initial offset:{queue_offset}", versions="≥1.2.5"),
-    _cpp("cpp_queue_added", "INFO", "add mq:{mq}, request initiall offset:{queue_offset}", versions="≤1.2.4"),
-    _cpp(
-        "cpp_queue_add_failed",
-        "WARN",
-        "Failed to add pull request for {mq} due to failure of querying consume offset, request initial "
-        "offset:{queue_offset}",
-        versions="≥1.2.5",
-    ),
-    _cpp("cpp_queue_removed", "INFO", "Drop mq:{mq},because not responsive", "QueueRemoved", "≥1.2.5"),
-    _cpp("cpp_queue_removed_pull_expired", "INFO", "Drop mq:{mq} according Pull timeout.", "QueueRemoved", "≥1.2.5"),
-    _cpp("cpp_queue_dropped", "INFO", "drop mq:{mq}, delete opaque:{count}", versions="1.2.1–1.2.2"),
-    _cpp("cpp_queue_dropped", "INFO", "drop mq:{mq}", versions="≤1.2.4"),
-    _cpp(
-        "cpp_pull_expired",
-        "WARN",
-        "PullRequest for [{mq}] has been expired {expired_ms} ms,m_lastPullTimestamp = {timestamp_ms} ms",
-        versions="≥1.2.5",
-    ),
-    _cpp("cpp_nothing_allocated", "WARN", "allocated queue is empty for topic:{topic}"),
-    _cpp(
-        "cpp_list_empty",
-        "ERROR",
-        "[ERROR] Get empty consumer IDs. Consumer Group: {group}, Topic: {topic}",
-        "RoundSkipped",
-        "≥1.2.5",
-    ),
-    _cpp("cpp_topic_without_queues", "ERROR", "Queues to allocate are empty. Msg: {text}", versions="≥1.2.5"),
-    _cpp(
-        "cpp_offset_persisted",
-        "INFO",
-        "oneway updateConsumeOffsetToBroker of mq:{mq}, its offset is:{queue_offset}",
-        "OffsetPersisted",
-    ),
-    _cpp("cpp_locked", "INFO", "lock success of mq:{mq}", "LockAnswered"),
-    _cpp("cpp_locked_again", "INFO", "lockBatchMQ success of mq:{mq}", "LockAnswered"),
-    _cpp("cpp_lock_failed", "ERROR", "lock fails of mq:{mq}"),
-    _cpp("cpp_lock_failed", "ERROR", "lockBatchMQ fails of mq:{mq}"),
-    _cpp("cpp_lock_refused", "ERROR", "lock mq on broker:{address} failed"),
-    _cpp("cpp_unlocked", "INFO", "unlock success of mq:{mq}"),
-    _cpp("cpp_unlocked", "INFO", "unlockBatchMQ success of mq:{mq}"),
-    _cpp("cpp_not_locked", "ERROR", "message queue:{mq} was not locked"),
-    _cpp(
-        "cpp_flow_control",
-        "INFO",
-        "Pull request for [{mq}] has Cached with {count} Messages and The Max size is {more}, Sleep 3s.",
-        versions="≥1.2.5",
-    ),
-    _cpp(
-        "cpp_flow_control",
-        "INFO",
-        "Sync Pull request for {mq} has Cached with {count} Messages and The Max size is {more}, Sleep 1s.",
-        versions="≥1.2.5",
-    ),
-    _cpp("cpp_pull_dropped", "INFO", "[Dropped]Remove pullmsg event of mq:{mq}", versions="≥1.2.5"),
-    _cpp("cpp_reset", "INFO", "resetOffset setDropped for mq:{mq}", versions="≥1.2.5"),
+CPP_TEMPLATES = templates(
+    "cpp",
+    """
+cpp_consumer_starting | INFO | ≥1.2.5 | ConsumerStarting
+    DefaultMQPushConsumerImpl:{group} start
+cpp_client_starting | INFO | all
+    MQClientFactory:{client_id} start
+cpp_client_shutdown | INFO | all | ConsumerShutdown
+    MQClientFactory:{client_id} shutdown
+cpp_round_begins | INFO | all | client id of the facts
+    Client factory:{client_id} start dorebalance for consumer:{group}
+cpp_rounds_begin | INFO | ≤1.2.4
+    Client factory:{client_id} start dorebalance
+cpp_result_changed | INFO | ≥1.2.5 | client id of the facts
+    Allocation result for [Consumer Group: {group}, Topic: {topic}, Current Consumer ID: {client_id}] is changed.
+cpp_pull_started | INFO | ≥1.2.5 | QueueAdded
+    Start to pull {mq}, offset:{queue_offset}, GroupName {group}
+cpp_queue_added | INFO | ≥1.2.5
+    Add mq:{mq}, request initial offset:{queue_offset}
+cpp_queue_added | INFO | ≤1.2.4
+    add mq:{mq}, request initiall offset:{queue_offset}
+cpp_queue_add_failed | WARN | ≥1.2.5
+    Failed to add pull request for {mq} due to failure of querying consume offset, request initial offset:{queue_offset}
+cpp_queue_removed | INFO | ≥1.2.5 | QueueRemoved
+    Drop mq:{mq},because not responsive
+cpp_queue_removed_pull_expired | INFO | ≥1.2.5 | QueueRemoved
+    Drop mq:{mq} according Pull timeout.
+cpp_queue_dropped | INFO | 1.2.1–1.2.2
+    drop mq:{mq}, delete opaque:{count}
+cpp_queue_dropped | INFO | ≤1.2.4
+    drop mq:{mq}
+cpp_pull_expired | WARN | ≥1.2.5
+    PullRequest for [{mq}] has been expired {expired_ms} ms,m_lastPullTimestamp = {timestamp_ms} ms
+cpp_nothing_allocated | WARN | all
+    allocated queue is empty for topic:{topic}
+cpp_list_empty | ERROR | ≥1.2.5 | RoundSkipped
+    [ERROR] Get empty consumer IDs. Consumer Group: {group}, Topic: {topic}
+cpp_topic_without_queues | ERROR | ≥1.2.5
+    Queues to allocate are empty. Msg: {text}
+cpp_offset_persisted | INFO | all | OffsetPersisted
+    oneway updateConsumeOffsetToBroker of mq:{mq}, its offset is:{queue_offset}
+cpp_locked | INFO | all | LockAnswered
+    lock success of mq:{mq}
+cpp_locked_again | INFO | all | LockAnswered
+    lockBatchMQ success of mq:{mq}
+cpp_lock_failed | ERROR | all
+    lock fails of mq:{mq}
+cpp_lock_failed | ERROR | all
+    lockBatchMQ fails of mq:{mq}
+cpp_lock_refused | ERROR | all
+    lock mq on broker:{address} failed
+cpp_unlocked | INFO | all
+    unlock success of mq:{mq}
+cpp_unlocked | INFO | all
+    unlockBatchMQ success of mq:{mq}
+cpp_not_locked | ERROR | all
+    message queue:{mq} was not locked
+cpp_flow_control | INFO | ≥1.2.5
+    Pull request for [{mq}] has Cached with {count} Messages and The Max size is {more}, Sleep 3s.
+cpp_flow_control | INFO | ≥1.2.5
+    Sync Pull request for {mq} has Cached with {count} Messages and The Max size is {more}, Sleep 1s.
+cpp_pull_dropped | INFO | ≥1.2.5
+    [Dropped]Remove pullmsg event of mq:{mq}
+cpp_reset | INFO | ≥1.2.5
+    resetOffset setDropped for mq:{mq}
+""",
 )

@@ -7,177 +7,101 @@ level comes from ROCKETMQ_GO_LOG_LEVEL. An application that sets a logger of its
 
 from __future__ import annotations
 
-from rebalance.readers.logs.templates.template import Template
+from rebalance.readers.logs.templates.template import templates
 
-_MQ_GROUP = " MessageQueue={mq} consumerGroup={group}"
-_GROUP_TOPIC = " consumerGroup={group} topic={topic}"
-
-
-_TOLD = "INFO since 2.1.2, DEBUG before"
-
-
-def _go(name: str, levels: str, text: str, yields: str = "", versions: str = "all") -> Template:
-    return Template(name, "go", levels, versions, text, yields)
-
-
-GO_TEMPLATES: tuple[Template, ...] = (
-    _go(
-        "go_consumer_starting",
-        "INFO",
-        "the consumer start beginning consumerGroup={group} messageModel={message_model} unitMode={unit_mode}",
-        "ConsumerStarting",
-    ),
-    _go(
-        "go_result_changed",
-        _TOLD,
-        "MessageQueue do balance done cidAllSize={cid_all_size} clientID={client_id} consumerGroup={group} "
-        "mqAllSize={mq_all_size} rebalanceResultSet={mqs} rebalanceResultSize={result_size} topic={topic}",
-        "RebalanceResultChanged, QueueAdded",
-    ),
-    _go(
-        "go_offset_fetched",
-        "INFO since 2.1.2, WARN before",
-        "fetch offset of mq from broker success" + _MQ_GROUP + " offset={queue_offset}",
-        "start of QueueAdded",
-        "≥2.1.1",
-    ),
-    _go(
-        "go_queue_added",
-        "DEBUG",
-        "updateProcessQueueTable do defaultConsumer, add a new mq" + _MQ_GROUP,
-        "start of QueueAdded",
-        "≥2.1.2",
-    ),
-    _go("go_queue_added", "DEBUG", "do defaultConsumer, add a new mq" + _MQ_GROUP, "start of QueueAdded", "≤2.1.1"),
-    _go("go_queue_removed", _TOLD, "remove unnecessary mq when updateProcessQueueTable" + _MQ_GROUP, "QueueRemoved"),
-    _go(
-        "go_queue_removed_pull_expired",
-        "WARN since 2.1.2, DEBUG before",
-        "remove unnecessary mq because pull was expired, prepare to fix it" + _MQ_GROUP,
-        "QueueRemoved",
-        "≥2.1.1",
-    ),
-    _go(
-        "go_queue_removed_pull_expired",
-        "DEBUG",
-        "remove unnecessary mq because pull was paused, prepare to fix it" + _MQ_GROUP,
-        "QueueRemoved",
-        "≤2.1.0",
-    ),
-    _go(
-        "go_queue_removed_not_my_topic",
-        "INFO",
-        "remove unnecessary mq because unsubscribed" + _MQ_GROUP,
-        "QueueRemoved",
-        "≥2.1.2",
-    ),
-    _go(
-        "go_queue_add_lock_failed",
-        "WARN",
-        "do defaultConsumer, add a new mq failed, because lock failed" + _MQ_GROUP,
-        "QueueAddFailed",
-    ),
-    _go("go_queue_add_offset_failed", "WARN", "do defaultConsumer, add a new mq failed" + _MQ_GROUP, "QueueAddFailed"),
-    _go(
-        "go_topic_unknown",
-        "WARN",
-        "do balance in group failed, the topic does not exist" + _GROUP_TOPIC,
-        "RoundSkipped",
-    ),
-    _go(
-        "go_list_failed",
-        "WARN",
-        "do balance in group failed, get consumer id list failed" + _GROUP_TOPIC,
-        "RoundSkipped",
-    ),
-    _go(
-        "go_not_in_list",
-        "WARN",
-        "[BUG] ConsumerId not in cidAll cidAll={client_ids} consumerGroup={group} consumerId={client_id}",
-        "RoundSkipped",
-    ),
-    _go("go_round_paused", "INFO", "[BALANCE-SKIP] since consumer paused consumerGroup={group}", versions="≥2.1.1"),
-    _go("go_notified", "INFO", "receive broker's notification to consumer group consumerGroup={group}", "Notified"),
-    _go(
-        "go_offset_persisted",
-        "INFO",
-        "update offset to broker success" + _MQ_GROUP + " offset={queue_offset}",
-        "OffsetPersisted, OffsetLine",
-    ),
-    _go(
-        "go_offset_not_persisted",
-        "WARN",
-        "update offset to broker error" + _MQ_GROUP + " offset={queue_offset} underlayError={text}",
-    ),
-    _go(
-        "go_offset_fetch_failed", "ERROR", "fecth offset of mq from broker error" + _MQ_GROUP + " underlayError={text}"
-    ),
-    _go("go_offset_forgotten", "INFO, WARN in 2.1.0 and 2.1.1", "delete mq from offset table" + _MQ_GROUP),
-    _go(
-        "go_version_bumped",
-        "INFO",
-        "the MessageQueue changed, version also updated changeTo={new_nanos} changedFrom={old_nanos}",
-    ),
-    _go("go_threshold_changed", "INFO", "The PullThresholdForTopic is changed changeTo={text} changedFrom={more}"),
-    _go("go_threshold_changed", "INFO", "The PullThresholdSizeForTopic is changed changeTo={text} changedFrom={more}"),
-    _go(
-        "go_lock_answered",
-        "INFO, DEBUG",
-        "lock MessageQueue MessageQueue={mq} consumerGroup={group} lockOK={outcome}",
-        "LockAnswered",
-    ),
-    _go("go_unlocked", "INFO", "unlock MessageQueue MessageQueue={mq} clientID={client_id} consumerGroup={group}"),
-    _go(
-        "go_lock_request_failed",
-        "ERROR",
-        "lock MessageQueue to broker invoke error broker={address} underlayError={text}",
-    ),
-    _go(
-        "go_list_request_failed",
-        "ERROR",
-        "get consumer list of group from broker error broker={address} consumerGroup={group} underlayError={text}",
-    ),
-    _go(
-        "go_route_changed",
-        "INFO",
-        "the topic route info changed changeTo={route} changedFrom={other_route} topic={topic}",
-    ),
-    _go("go_routes_changed", "INFO", "change the route for clients", versions="≥2.1.1"),
-    _go("go_route_not_found", "WARN", "query topic route from server error underlayError={text}"),
-    _go("go_route_not_found", "WARN", "queryTopicRouteInfoFromServer return nil topic={topic}"),
-    _go(
-        "go_queue_dropped",
-        "INFO",
-        "push consumer quit pullMessage for dropped queue. consumerGroup={group}",
-        versions="≥2.1.0",
-    ),
-    _go("go_queue_dropped", "INFO", "the message queue not be able to consume, because it was dropped" + _MQ_GROUP),
-    _go(
-        "go_queue_dropped",
-        "WARN",
-        "processQueue is dropped without process consume result. MessageQueue={mq} message={text}",
-    ),
-    _go("go_queue_not_locked", "WARN", "the message queue not locked, so consume later MessageQueue={mq}"),
-    _go("go_lock_expired", "WARN", "the message queue lock expired, so consume later MessageQueue={mq}"),
-    _go("go_pull_offset_illegal", "WARN", "the pull request offset illegal PullRequest={text} result={more}"),
-    _go("go_pull_failed", "WARN", "pull message from broker error broker={address} underlayError={text}"),
-    _go("go_pull_failed", "WARN", "pull broker timeout broker={address}"),
-    _go("go_heartbeat_failed", "WARN", "send heart beat to broker error underlayError={text}"),
-    _go(
-        "go_reset_received",
-        "INFO",
-        "receive reset consumer offset request... broker={address} consumerGroup={group} timestamp={text} "
-        "topic={topic}",
-        versions="≥2.1.1",
-    ),
-    _go("go_running_info_asked", "INFO", "receive get consumer running info request..."),
-    _go("go_listener_ends", "INFO", "push consumer close {text} consumerGroup={group}"),
-    _go("go_thread_ends", "INFO", "The RMQClient stopping {text} clientID={client_id}", "ConsumerShutdown"),
-    _go(
-        "go_client_removed",
-        "INFO",
-        "will remove client from clientMap clientID={client_id}",
-        "ConsumerShutdown",
-        "≥2.1.0",
-    ),
+GO_TEMPLATES = templates(
+    "go",
+    """
+go_consumer_starting | INFO | all | ConsumerStarting
+    the consumer start beginning consumerGroup={group} messageModel={message_model} unitMode={unit_mode}
+go_result_changed | INFO since 2.1.2, DEBUG before | all | RebalanceResultChanged, QueueAdded
+    MessageQueue do balance done cidAllSize={cid_all_size} clientID={client_id} consumerGroup={group}
+    mqAllSize={mq_all_size} rebalanceResultSet={mqs} rebalanceResultSize={result_size} topic={topic}
+go_offset_fetched | INFO since 2.1.2, WARN before | ≥2.1.1 | start of QueueAdded
+    fetch offset of mq from broker success MessageQueue={mq} consumerGroup={group} offset={queue_offset}
+go_queue_added | DEBUG | ≥2.1.2 | start of QueueAdded
+    updateProcessQueueTable do defaultConsumer, add a new mq MessageQueue={mq} consumerGroup={group}
+go_queue_added | DEBUG | ≤2.1.1 | start of QueueAdded
+    do defaultConsumer, add a new mq MessageQueue={mq} consumerGroup={group}
+go_queue_removed | INFO since 2.1.2, DEBUG before | all | QueueRemoved
+    remove unnecessary mq when updateProcessQueueTable MessageQueue={mq} consumerGroup={group}
+go_queue_removed_pull_expired | WARN since 2.1.2, DEBUG before | ≥2.1.1 | QueueRemoved
+    remove unnecessary mq because pull was expired, prepare to fix it MessageQueue={mq} consumerGroup={group}
+go_queue_removed_pull_expired | DEBUG | ≤2.1.0 | QueueRemoved
+    remove unnecessary mq because pull was paused, prepare to fix it MessageQueue={mq} consumerGroup={group}
+go_queue_removed_not_my_topic | INFO | ≥2.1.2 | QueueRemoved
+    remove unnecessary mq because unsubscribed MessageQueue={mq} consumerGroup={group}
+go_queue_add_lock_failed | WARN | all | QueueAddFailed
+    do defaultConsumer, add a new mq failed, because lock failed MessageQueue={mq} consumerGroup={group}
+go_queue_add_offset_failed | WARN | all | QueueAddFailed
+    do defaultConsumer, add a new mq failed MessageQueue={mq} consumerGroup={group}
+go_topic_unknown | WARN | all | RoundSkipped
+    do balance in group failed, the topic does not exist consumerGroup={group} topic={topic}
+go_list_failed | WARN | all | RoundSkipped
+    do balance in group failed, get consumer id list failed consumerGroup={group} topic={topic}
+go_not_in_list | WARN | all | RoundSkipped
+    [BUG] ConsumerId not in cidAll cidAll={client_ids} consumerGroup={group} consumerId={client_id}
+go_round_paused | INFO | ≥2.1.1
+    [BALANCE-SKIP] since consumer paused consumerGroup={group}
+go_notified | INFO | all | Notified
+    receive broker's notification to consumer group consumerGroup={group}
+go_offset_persisted | INFO | all | OffsetPersisted, OffsetLine
+    update offset to broker success MessageQueue={mq} consumerGroup={group} offset={queue_offset}
+go_offset_not_persisted | WARN | all
+    update offset to broker error MessageQueue={mq} consumerGroup={group} offset={queue_offset} underlayError={text}
+go_offset_fetch_failed | ERROR | all
+    fecth offset of mq from broker error MessageQueue={mq} consumerGroup={group} underlayError={text}
+go_offset_forgotten | INFO, WARN in 2.1.0 and 2.1.1 | all
+    delete mq from offset table MessageQueue={mq} consumerGroup={group}
+go_version_bumped | INFO | all
+    the MessageQueue changed, version also updated changeTo={new_nanos} changedFrom={old_nanos}
+go_threshold_changed | INFO | all
+    The PullThresholdForTopic is changed changeTo={text} changedFrom={more}
+go_threshold_changed | INFO | all
+    The PullThresholdSizeForTopic is changed changeTo={text} changedFrom={more}
+go_lock_answered | INFO, DEBUG | all | LockAnswered
+    lock MessageQueue MessageQueue={mq} consumerGroup={group} lockOK={outcome}
+go_unlocked | INFO | all
+    unlock MessageQueue MessageQueue={mq} clientID={client_id} consumerGroup={group}
+go_lock_request_failed | ERROR | all
+    lock MessageQueue to broker invoke error broker={address} underlayError={text}
+go_list_request_failed | ERROR | all
+    get consumer list of group from broker error broker={address} consumerGroup={group} underlayError={text}
+go_route_changed | INFO | all
+    the topic route info changed changeTo={route} changedFrom={other_route} topic={topic}
+go_routes_changed | INFO | ≥2.1.1
+    change the route for clients
+go_route_not_found | WARN | all
+    query topic route from server error underlayError={text}
+go_route_not_found | WARN | all
+    queryTopicRouteInfoFromServer return nil topic={topic}
+go_queue_dropped | INFO | ≥2.1.0
+    push consumer quit pullMessage for dropped queue. consumerGroup={group}
+go_queue_dropped | INFO | all
+    the message queue not be able to consume, because it was dropped MessageQueue={mq} consumerGroup={group}
+go_queue_dropped | WARN | all
+    processQueue is dropped without process consume result. MessageQueue={mq} message={text}
+go_queue_not_locked | WARN | all
+    the message queue not locked, so consume later MessageQueue={mq}
+go_lock_expired | WARN | all
+    the message queue lock expired, so consume later MessageQueue={mq}
+go_pull_offset_illegal | WARN | all
+    the pull request offset illegal PullRequest={text} result={more}
+go_pull_failed | WARN | all
+    pull message from broker error broker={address} underlayError={text}
+go_pull_failed | WARN | all
+    pull broker timeout broker={address}
+go_heartbeat_failed | WARN | all
+    send heart beat to broker error underlayError={text}
+go_reset_received | INFO | ≥2.1.1
+    receive reset consumer offset request... broker={address} consumerGroup={group} timestamp={text} topic={topic}
+go_running_info_asked | INFO | all
+    receive get consumer running info request...
+go_listener_ends | INFO | all
+    push consumer close {text} consumerGroup={group}
+go_thread_ends | INFO | all | ConsumerShutdown
+    The RMQClient stopping {text} clientID={client_id}
+go_client_removed | INFO | ≥2.1.0 | ConsumerShutdown
+    will remove client from clientMap clientID={client_id}
+""",
 )

@@ -102,7 +102,7 @@ def _templates() -> list[Template]:
         keys = (key, _OF_GROUP) if name == "GROUP_GET_LATENCY" else (key,)
         for form in forms:
             since = "≥4.7.1" if form is _CALLS and versions == "all" else versions
-            found += [Template(name.lower(), log, "INFO", since, _text(name, each, form), "") for each in keys]
+            found += [Template(name.lower(), log, "INFO", since, _text(name, each, form)) for each in keys]
     return found
 
 
@@ -113,7 +113,6 @@ _OF_NAME_SERVER = Template(
     _SINCE_5,
     "[WATERMARK] ClientQueueSize:{count} ClientQueueSlowTime:{timeout} DefaultQueueSize:{most} "
     "DefaultQueueSlowTime:{since}",
-    "",
 )
 STATS_TEMPLATES = (*_templates(), _OF_NAME_SERVER)
 """Sums, and of times since 4.7.1 how many there were and what they took on average."""

@@ -8,207 +8,149 @@ RocksDBConsumeQueueStore @4.2.0 - 5.5.1; a text with an own bound was looked for
 
 from __future__ import annotations
 
-from rebalance.readers.logs.templates.template import Template
+from rebalance.readers.logs.templates.template import templates
 
-_DELETED = "delete file[REF:{count}] {file} {result}, W:{wrote} M:{flushed}, {took}"
-_COMPARED = "maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files"
-_DELAYS = "schedule CQ offset invalid. offset={requested}, "
-_OF_DELAYS = ", queueId={queue_id}"
-_IN_LOCK = " in lock cost time(ms)={took}, bodyLength={body_size} AppendMessageResult={text}"
-
-
-def _store(name: str, levels: str, versions: str, text: str) -> Template:
-    return Template(name, "store", levels, versions, text, "")
-
-
-def _started(name: str, exit_was: str) -> tuple[Template, ...]:
-    return (
-        _store(name, "INFO", "≤4.9.8", f"last shutdown {exit_was}"),
-        _store(name, "INFO", "5.0.0–5.0.0", f"last shutdown {exit_was}, root dir: {{text}}"),
-        _store(name, "INFO", "≥5.1.0", f"last shutdown {exit_was}, store path root dir: {{text}}"),
-    )
-
-
-STORE_TEMPLATES = (
-    _store(
-        "queue_order_wrong",
-        "WARN",
-        "all",
-        "[BUG]logic queue order maybe wrong, expectLogicOffset: {requested} currentLogicOffset: {stored} "
-        "Topic: {topic} QID: {queue_id} Diff: {count}",
-    ),
-    _store(
-        "queue_unit_not_written",
-        "WARN",
-        "all",
-        "[BUG]put commit log position info to {queue} {physical_offset} failed, retry {count} times",
-    ),
-    _store("queue_not_writable", "ERROR", "all", "[BUG]consume queue can not write, {topic} {queue_id}"),
-    _store(
-        "dispatched_again",
-        "WARN",
-        "≥4.5.0",
-        "Maybe try to build consume queue repeatedly maxPhysicOffset={stored} phyOffset={requested}",
-    ),
-    _store(
-        "dispatch_size_wrong",
-        "ERROR",
-        "all",
-        "[BUG]read total count not equals msg total size. reputFromOffset={physical_offset}",
-    ),
-    _store("dispatch_size_wrong", "ERROR", "≥5.1.0", "[BUG]read total count not equals msg total size."),
-    _store(
-        "dispatch_size_wrong",
-        "ERROR",
-        "all",
-        "[BUG]read total count not equals msg total size. totalSize={count}, readTotalCount={stored}, "
-        "bodyLen={body_size}, topicLen={topic_size}, propertiesLength={properties_size}",
-    ),
-    _store(
-        "files_do_not_join",
-        "ERROR",
-        "all",
-        "[BUG]The mappedFile queue's data is damaged, the adjacent mappedFile's offset don't match. pre file {file}, "
-        "cur file {other_file}",
-    ),
-    _store(
-        "dispatch_went_on",
-        "ERROR",
-        "≤4.4.0",
-        "[BUG]the master dispatch message to consume queue error, COMMITLOG OFFSET: {physical_offset}",
-    ),
-    _store(
-        "dispatch_went_on",
-        "ERROR",
-        "≥4.5.0",
-        "[BUG]dispatch message to consume queue error, COMMITLOG OFFSET: {physical_offset}",
-    ),
-    _store(
-        "place_without_file",
-        "WARN",
-        "all",
-        "Offset not matched. Request offset: {requested}, firstOffset: {place}, lastOffset: {stored}, "
-        "mappedFileSize: {file_size}, mappedFiles count: {count}",
-    ),
-    _store("delay_offset_wrong", "ERROR", "≥4.9.2", _DELAYS + "cqMinOffset={place}, cqMaxOffset={stored}" + _OF_DELAYS),
-    _store("delay_offset_wrong", "ERROR", "all", _DELAYS + "cqMinOffset={place}" + _OF_DELAYS),
-    _store("delay_offset_wrong", "ERROR", "≥4.9.3", _DELAYS + "cqMaxOffset={stored}" + _OF_DELAYS),
-    _store(
-        "delay_offset_corrected",
-        "ERROR",
-        "≥4.9.2",
-        "correct delay offset [ delayLevel {level} ] from {requested} to {queue_offset}",
-    ),
-    _store("log_ends", "WARN", "all", "found a illegal magic code 0x0"),
-    _store("illegal_magic_code", "WARN", "all", "found a illegal magic code 0x{code}"),
-    _store("crc_wrong", "WARN", "all", "CRC check failed. bodyCRC={requested}, currentCRC={stored}"),
-    _store("half_record", "WARN", "≥5.0.0", "found a half message at {physical_offset}, it will be truncated."),
-    _store(
-        "wrong_log_offset",
-        "WARN",
-        "≥5.5.0",
-        "found illegal commitlog offset {physical_offset} in {file}, current pos={place}, it will be truncated.",
-    ),
-    _store("queues_compared_with_log", "WARN", "≥4.3.2", _COMPARED),
-    _store("queues_compared_with_log", "WARN", "≥4.5.0", "[TruncateCQ]" + _COMPARED),
-    _store("queues_compared_with_log", "WARN", "≥5.2.0", "dledger " + _COMPARED),
-    _store(
-        "no_log_at_start",
-        "WARN",
-        "≥4.5.0",
-        "The commitlog files are deleted, and delete the consume queue files",
-    ),
-    *_started("clean_exit", "normally"),
-    *_started("unclean_exit", "abnormally"),
-    _store(
-        "cleaning",
-        "INFO",
-        "≤4.9.8",
-        "begin to delete before {hours} hours file. timeup: {time_up} spacefull: {is_full} "
-        "manualDeleteFileSeveralTimes: {count} cleanAtOnce: {at_once}",
-    ),
-    _store(
-        "cleaning",
-        "INFO",
-        "≥5.0.0",
-        "begin to delete before {hours} hours file. isTimeUp: {time_up} isUsageExceedsThreshold: {is_full} "
-        "manualDeleteFileSeveralTimes: {count} cleanAtOnce: {at_once} deleteFileBatchMax: {most}",
-    ),
-    _store("abort_kept", "WARN", "all", "the store may be wrong, so shutdown abnormally, and keep abort file."),
-    _store(
-        "stopped_behind",
-        "WARN",
-        "≤4.9.8",
-        "shutdown ReputMessageService, but commitlog have not finish to be dispatched, CL: {stored} reputFromOffset: "
-        "{physical_offset}",
-    ),
-    _store(
-        "stopped_behind",
-        "WARN",
-        "≥5.0.0",
-        "shutdown ReputMessageService, but CommitLog have not finish to be dispatched, CommitLog max offset={stored}, "
-        "reputFromOffset={physical_offset}",
-    ),
-    _store(
-        "replica_elsewhere",
-        "ERROR",
-        "all",
-        "master pushed offset not equal the max phy offset in slave, SLAVE: {requested} MASTER: {stored}",
-    ),
-    _store("put_refused", "WARN", "≤4.6.1", "message store is not writeable, so putMessage is forbidden {count}"),
-    _store(
-        "put_refused",
-        "WARN",
-        "4.8.0–4.9.8",
-        "the message store is not writable. It may be caused by one of the following reasons: {text}",
-    ),
-    _store("file_deleted", "INFO", "all", _DELETED),
-    _store("queue_dropped", "INFO", "≤5.0.0", "cleanUnusedTopic: {topic} {queue_id} ConsumeQueue cleaned"),
-    _store(
-        "queue_dropped",
-        "INFO",
-        "≥5.1.0",
-        "DeleteTopic: ConsumeQueue has been cleaned, topic={topic}, queueId={queue_id}",
-    ),
-    _store(
-        "queue_expired",
-        "INFO",
-        "all",
-        "cleanExpiredConsumerQueue: {topic} {queue_id} consumer queue destroyed, minCommitLogOffset: {physical_offset} "
-        "maxCLOffsetInConsumeQueue: {stored}",
-    ),
-    _store("nothing_to_delete", "WARN", "all", "disk space will be full soon, but delete file failed."),
-    _store("cleaning_hour", "INFO", "all", "it's time to reclaim disk space, {text}"),
-    _store("disk_full", "ERROR", "≤4.9.1", "physic disk maybe full soon {ratio}, so mark disk full"),
-    _store(
-        "disk_full",
-        "ERROR",
-        "≥4.9.2",
-        "physic disk maybe full soon {ratio}, so mark disk full, storePathPhysic={text}",
-    ),
-    _store("disk_full", "ERROR", "all", "logics disk maybe full soon {ratio}, so mark disk full"),
-    _store("disk_ok", "INFO", "≤4.9.1", "physic disk space OK {ratio}, so mark disk ok"),
-    _store("disk_ok", "INFO", "≥4.9.2", "physic disk space OK {ratio}, so mark disk ok, storePathPhysic={text}"),
-    _store("disk_ok", "INFO", "all", "logics disk space OK {ratio}, so mark disk ok"),
-    _store("disk_nearly_full", "INFO", "≤4.9.1", "physic disk maybe full soon, so reclaim space, {ratio}"),
-    _store(
-        "disk_nearly_full",
-        "INFO",
-        "4.9.2–4.9.8",
-        "physic disk maybe full soon, so reclaim space, {ratio}, storePathPhysic={text}",
-    ),
-    _store("disk_nearly_full", "INFO", "≤4.9.8", "logics disk maybe full soon, so reclaim space, {ratio}"),
-    _store("disk_nearly_full", "INFO", "≥5.2.0", "logics disk maybe full soon, so reclaim space, {ratio}"),
-    _store("disk_nearly_full", "INFO", "≥5.0.0", "commitLog disk maybe full soon, so reclaim space, {ratio}"),
-    _store("disk_nearly_full", "INFO", "≥5.0.0", "consumeQueue disk maybe full soon, so reclaim space, {ratio}"),
-    _store("file_not_made_in_time", "WARN", "all", "create mmap timeout {file} {file_size}"),
-    _store("file_not_made_in_time", "WARN", "all", "this mmap request expired, maybe cause timeout {file} {file_size}"),
-    _store("no_new_log_file", "ERROR", "all", "create mapped file1 error, topic: {topic} clientAddr: {remote}"),
-    _store("no_new_log_file", "ERROR", "all", "create mapped file2 error, topic: {topic} clientAddr: {remote}"),
-    _store("no_new_log_file", "ERROR", "all", "Create mapped file1 error, topic: {topic} clientAddr: {remote}"),
-    _store("no_new_log_file", "ERROR", "all", "Create mapped file2 error, topic: {topic} clientAddr: {remote}"),
-    _store("slow_put", "WARN", "all", "[NOTIFYME]putMessage" + _IN_LOCK),
-    _store("slow_put", "WARN", "all", "[NOTIFYME]putMessages" + _IN_LOCK),
+STORE_TEMPLATES = templates(
+    "store",
+    """
+queue_order_wrong | WARN | all
+    [BUG]logic queue order maybe wrong, expectLogicOffset: {requested} currentLogicOffset: {stored} Topic: {topic} QID:
+    {queue_id} Diff: {count}
+queue_unit_not_written | WARN | all
+    [BUG]put commit log position info to {queue} {physical_offset} failed, retry {count} times
+queue_not_writable | ERROR | all
+    [BUG]consume queue can not write, {topic} {queue_id}
+dispatched_again | WARN | ≥4.5.0
+    Maybe try to build consume queue repeatedly maxPhysicOffset={stored} phyOffset={requested}
+dispatch_size_wrong | ERROR | all
+    [BUG]read total count not equals msg total size. reputFromOffset={physical_offset}
+dispatch_size_wrong | ERROR | ≥5.1.0
+    [BUG]read total count not equals msg total size.
+dispatch_size_wrong | ERROR | all
+    [BUG]read total count not equals msg total size. totalSize={count}, readTotalCount={stored}, bodyLen={body_size},
+    topicLen={topic_size}, propertiesLength={properties_size}
+files_do_not_join | ERROR | all
+    [BUG]The mappedFile queue's data is damaged, the adjacent mappedFile's offset don't match. pre file {file}, cur
+    file {other_file}
+dispatch_went_on | ERROR | ≤4.4.0
+    [BUG]the master dispatch message to consume queue error, COMMITLOG OFFSET: {physical_offset}
+dispatch_went_on | ERROR | ≥4.5.0
+    [BUG]dispatch message to consume queue error, COMMITLOG OFFSET: {physical_offset}
+place_without_file | WARN | all
+    Offset not matched. Request offset: {requested}, firstOffset: {place}, lastOffset: {stored}, mappedFileSize:
+    {file_size}, mappedFiles count: {count}
+delay_offset_wrong | ERROR | ≥4.9.2
+    schedule CQ offset invalid. offset={requested}, cqMinOffset={place}, cqMaxOffset={stored}, queueId={queue_id}
+delay_offset_wrong | ERROR | all
+    schedule CQ offset invalid. offset={requested}, cqMinOffset={place}, queueId={queue_id}
+delay_offset_wrong | ERROR | ≥4.9.3
+    schedule CQ offset invalid. offset={requested}, cqMaxOffset={stored}, queueId={queue_id}
+delay_offset_corrected | ERROR | ≥4.9.2
+    correct delay offset [ delayLevel {level} ] from {requested} to {queue_offset}
+log_ends | WARN | all
+    found a illegal magic code 0x0
+illegal_magic_code | WARN | all
+    found a illegal magic code 0x{code}
+crc_wrong | WARN | all
+    CRC check failed. bodyCRC={requested}, currentCRC={stored}
+half_record | WARN | ≥5.0.0
+    found a half message at {physical_offset}, it will be truncated.
+wrong_log_offset | WARN | ≥5.5.0
+    found illegal commitlog offset {physical_offset} in {file}, current pos={place}, it will be truncated.
+queues_compared_with_log | WARN | ≥4.3.2
+    maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files
+queues_compared_with_log | WARN | ≥4.5.0
+    [TruncateCQ]maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files
+queues_compared_with_log | WARN | ≥5.2.0
+    dledger maxPhyOffsetOfConsumeQueue({stored}) >= processOffset({requested}), truncate dirty logic files
+no_log_at_start | WARN | ≥4.5.0
+    The commitlog files are deleted, and delete the consume queue files
+clean_exit | INFO | ≤4.9.8
+    last shutdown normally
+clean_exit | INFO | 5.0.0–5.0.0
+    last shutdown normally, root dir: {text}
+clean_exit | INFO | ≥5.1.0
+    last shutdown normally, store path root dir: {text}
+unclean_exit | INFO | ≤4.9.8
+    last shutdown abnormally
+unclean_exit | INFO | 5.0.0–5.0.0
+    last shutdown abnormally, root dir: {text}
+unclean_exit | INFO | ≥5.1.0
+    last shutdown abnormally, store path root dir: {text}
+cleaning | INFO | ≤4.9.8
+    begin to delete before {hours} hours file. timeup: {time_up} spacefull: {is_full} manualDeleteFileSeveralTimes:
+    {count} cleanAtOnce: {at_once}
+cleaning | INFO | ≥5.0.0
+    begin to delete before {hours} hours file. isTimeUp: {time_up} isUsageExceedsThreshold: {is_full}
+    manualDeleteFileSeveralTimes: {count} cleanAtOnce: {at_once} deleteFileBatchMax: {most}
+abort_kept | WARN | all
+    the store may be wrong, so shutdown abnormally, and keep abort file.
+stopped_behind | WARN | ≤4.9.8
+    shutdown ReputMessageService, but commitlog have not finish to be dispatched, CL: {stored} reputFromOffset:
+    {physical_offset}
+stopped_behind | WARN | ≥5.0.0
+    shutdown ReputMessageService, but CommitLog have not finish to be dispatched, CommitLog max offset={stored},
+    reputFromOffset={physical_offset}
+replica_elsewhere | ERROR | all
+    master pushed offset not equal the max phy offset in slave, SLAVE: {requested} MASTER: {stored}
+put_refused | WARN | ≤4.6.1
+    message store is not writeable, so putMessage is forbidden {count}
+put_refused | WARN | 4.8.0–4.9.8
+    the message store is not writable. It may be caused by one of the following reasons: {text}
+file_deleted | INFO | all
+    delete file[REF:{count}] {file} {result}, W:{wrote} M:{flushed}, {took}
+queue_dropped | INFO | ≤5.0.0
+    cleanUnusedTopic: {topic} {queue_id} ConsumeQueue cleaned
+queue_dropped | INFO | ≥5.1.0
+    DeleteTopic: ConsumeQueue has been cleaned, topic={topic}, queueId={queue_id}
+queue_expired | INFO | all
+    cleanExpiredConsumerQueue: {topic} {queue_id} consumer queue destroyed, minCommitLogOffset: {physical_offset}
+    maxCLOffsetInConsumeQueue: {stored}
+nothing_to_delete | WARN | all
+    disk space will be full soon, but delete file failed.
+cleaning_hour | INFO | all
+    it's time to reclaim disk space, {text}
+disk_full | ERROR | ≤4.9.1
+    physic disk maybe full soon {ratio}, so mark disk full
+disk_full | ERROR | ≥4.9.2
+    physic disk maybe full soon {ratio}, so mark disk full, storePathPhysic={text}
+disk_full | ERROR | all
+    logics disk maybe full soon {ratio}, so mark disk full
+disk_ok | INFO | ≤4.9.1
+    physic disk space OK {ratio}, so mark disk ok
+disk_ok | INFO | ≥4.9.2
+    physic disk space OK {ratio}, so mark disk ok, storePathPhysic={text}
+disk_ok | INFO | all
+    logics disk space OK {ratio}, so mark disk ok
+disk_nearly_full | INFO | ≤4.9.1
+    physic disk maybe full soon, so reclaim space, {ratio}
+disk_nearly_full | INFO | 4.9.2–4.9.8
+    physic disk maybe full soon, so reclaim space, {ratio}, storePathPhysic={text}
+disk_nearly_full | INFO | ≤4.9.8
+    logics disk maybe full soon, so reclaim space, {ratio}
+disk_nearly_full | INFO | ≥5.2.0
+    logics disk maybe full soon, so reclaim space, {ratio}
+disk_nearly_full | INFO | ≥5.0.0
+    commitLog disk maybe full soon, so reclaim space, {ratio}
+disk_nearly_full | INFO | ≥5.0.0
+    consumeQueue disk maybe full soon, so reclaim space, {ratio}
+file_not_made_in_time | WARN | all
+    create mmap timeout {file} {file_size}
+file_not_made_in_time | WARN | all
+    this mmap request expired, maybe cause timeout {file} {file_size}
+no_new_log_file | ERROR | all
+    create mapped file1 error, topic: {topic} clientAddr: {remote}
+no_new_log_file | ERROR | all
+    create mapped file2 error, topic: {topic} clientAddr: {remote}
+no_new_log_file | ERROR | all
+    Create mapped file1 error, topic: {topic} clientAddr: {remote}
+no_new_log_file | ERROR | all
+    Create mapped file2 error, topic: {topic} clientAddr: {remote}
+slow_put | WARN | all
+    [NOTIFYME]putMessage in lock cost time(ms)={took}, bodyLength={body_size} AppendMessageResult={text}
+slow_put | WARN | all
+    [NOTIFYME]putMessages in lock cost time(ms)={took}, bodyLength={body_size} AppendMessageResult={text}
+""",
 )
 
 STORE_MEANINGS = {

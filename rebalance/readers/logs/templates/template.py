@@ -68,6 +68,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 @dataclass(frozen=True)
 class Template:
     """A line's text with `{field}` where Java has `{}`; a field's name says what it may hold (default: no white space).
+    White space at its end is left out.
 
     `versions`: `all`, `≤4.9.8`, `≥5.0.0` or `4.9.0–4.9.8`. `levels` as Java logs it. `log`: broker, lock, store,
     client, stats, watermark, transaction, protection, proxy, go, cpp or grpc.
@@ -78,7 +79,7 @@ class Template:
     levels: str
     versions: str
     text: str
-    yields: str
+    yields: str = ""
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
@@ -94,14 +95,14 @@ class Template:
 
     @cached_property
     def _chain(self) -> Chain:
-        parts = _FIELD.split(self.text.rstrip())
+        parts = _FIELD.split(self.text)
         return Chain(_pattern(part) if number % 2 else re.escape(part) for number, part in enumerate(parts))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Matches a whole message without trailing white space; one group per field."""
         texts = []
-        for number, part in enumerate(_FIELD.split(self.text.rstrip())):
+        for number, part in enumerate(_FIELD.split(self.text)):
             is_field = number % 2 == 1
             texts.append(f"({_pattern(part)})" if is_field else re.escape(part))
         return re.compile("".join(texts), re.DOTALL)
@@ -119,7 +120,18 @@ class Template:
     @cached_property
     def literals(self) -> tuple[str, ...]:
         """The fixed parts of the text, the first of them being what a line starts with."""
-        return tuple(_FIELD.split(self.text.rstrip())[::2])
+        return tuple(_FIELD.split(self.text)[::2])
+
+
+def templates(log: str, text: str) -> tuple[Template, ...]:
+    """Templates of one log, in the form they are declared in: a line `name | levels | versions | yields`, of which the
+    last is left out where there is none; below it, indented, the text. A new line in the text stands for a space."""
+    found = []
+    for declared in re.split(r"\n(?=\S)", text.strip()):
+        head, *lines = declared.splitlines()
+        name, levels, versions, *yields = head.split(" | ")
+        found.append(Template(name, log, levels, versions, " ".join(map(str.strip, lines)), *yields))
+    return tuple(found)
 
 
 def _pattern(field_name: str) -> str:
