@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, UnsupportedVersion, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, UnsupportedVersion, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.instants import instants
@@ -78,9 +78,9 @@ def decode_checkpoint(buf: Buffer, *, version: Version | None = None) -> Checkpo
 
 
 def read_checkpoint(
-    file: StoreFile, *, version: Version | None = None, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+    file: StoreFile, *, version: Version | None = None, damage: DamageSink | None = None
 ) -> Checkpoint | None:
-    """One checkpoint file; None when its fields cannot be read and on_damage="collect".
+    """One checkpoint file; None when its fields cannot be read and `damage` was told.
 
     Raises, or reports: TruncatedRecord (fewer than 48 bytes), CorruptRecord (not 4096 bytes), UnsupportedVersion (bytes
     after the known fields: a newer broker's), UnreadableFile.
@@ -89,10 +89,10 @@ def read_checkpoint(
         buffer = map_file(file.path)
         decoded = decode_checkpoint(buffer, version=version)
     except StoreFormatError as refused:
-        report(refused.in_file(file.path), on_damage, damage)
+        report(refused.in_file(file.path), damage)
         return None
     for error in _rest_errors(file, buffer):
-        report(error, on_damage, damage)
+        report(error, damage)
     return decoded
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.columns import schema_from
 from parsers.layouts.text_layout import LineField, TextLayout
@@ -117,7 +117,7 @@ def load_epochs(files: Iterable[StoreFile]) -> EpochsRead:
 
 
 def read_epochs(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+    files: Sequence[StoreFile], *, damage: DamageSink | None = None
 ) -> tuple[StoreFile, tuple[Epoch, ...]] | None:
     """The file that the broker goes by, and its entries (`load_epochs`); None without one.
 
@@ -125,7 +125,7 @@ def read_epochs(
     """
     read = load_epochs(files)
     for error in read.refused:
-        report(error, on_damage, damage)
+        report(error, damage)
     return None if read.file is None else (read.file, read.epochs)
 
 

@@ -9,16 +9,12 @@ import pyarrow as pa
 from parsers.commitlog.batches.segment import Decoding, read_segment
 from parsers.commitlog.batches.slab import SlabPool
 from parsers.compaction.schema import COPY_SCHEMA, POSITION
-from parsers.damage.errors import DamageSink, OnDamage
+from parsers.damage.errors import DamageSink
 from parsers.store.store_file import StoreFile
 
 
 def read_copies(
-    files: Sequence[StoreFile],
-    *,
-    columns: Sequence[str] | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    files: Sequence[StoreFile], *, columns: Sequence[str] | None = None, damage: DamageSink | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The messages of one queue's log files, in offset order, as batches of the named columns (all of COPY_SCHEMA).
 
@@ -32,5 +28,5 @@ def read_copies(
     asked = [POSITION if name == "position" else name for name in names]
     decoding = Decoding(pool=SlabPool.for_files(*(file.size for file in files)))
     for file in files:
-        for batch in read_segment(file, columns=asked, on_damage=on_damage, damage=damage, decoding=decoding):
+        for batch in read_segment(file, columns=asked, damage=damage, decoding=decoding):
             yield batch.rename_columns(names)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from parsers.config.document import odd_value, read_document
 from parsers.config.values import int64
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.store.places import COMPACTION_POSITIONS
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import INT_MAX, parse_whole
@@ -15,9 +15,7 @@ NO_PASS = -1
 """The position of a queue that no pass has gone through. Source: CompactionPositionMgr#getOffset @5.3.3."""
 
 
-def read_positions(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> dict[QueueKey, int] | None:
+def read_positions(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> dict[QueueKey, int] | None:
     """The last queue offset that a pass took in, by queue, from the files of a store's `config`.
 
     A queue without one has none: NO_PASS. None where neither the file nor its backup can be read: the broker then
@@ -25,7 +23,7 @@ def read_positions(
 
     Source: store/kv/CompactionPositionMgr.java @5.3.3.
     """
-    document = read_document(files, COMPACTION_POSITIONS[0], on_damage=on_damage, damage=damage)
+    document = read_document(files, COMPACTION_POSITIONS[0], damage=damage)
     if document is None:
         return None
     positions: dict[QueueKey, int] = {}
@@ -34,7 +32,7 @@ def read_positions(
         queue_id, position = parse_whole(number, 0, INT_MAX), int64(stored)
         if queue_id is None or position is None:
             error = odd_value(document, f"queueOffsetMap.{name}", stored, "a queue and a queue offset")
-            report(error, on_damage, damage)
+            report(error, damage)
         else:
             positions[topic, queue_id] = position
     return positions

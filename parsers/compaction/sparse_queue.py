@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNIT_SCHEMA, Units, read_batch_queue, valid_units
 from parsers.consumequeue.summary import FILES_RECOVERED
-from parsers.damage.errors import DamageSink, OnDamage, reporting
+from parsers.damage.errors import DamageSink, reporting
 from parsers.evidence.mapped import map_file
 from parsers.store.store_file import StoreFile
 from parsers.values.java import to_long
@@ -23,15 +23,13 @@ SPARSE_UNIT_SCHEMA = pa.schema(
 """`position` is the byte in the log of the same queue."""
 
 
-def read_sparse_queue(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.RecordBatch]:
+def read_sparse_queue(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Iterator[pa.RecordBatch]:
     """The units of one queue's files as batches of SPARSE_UNIT_SCHEMA; cf. `read_batch_queue`.
 
     Each file ends by itself: with a terminator (position -1) where the next one was begun, or unwritten.
     """
     for file in files:
-        for batch in read_batch_queue([file], on_damage=on_damage, damage=damage):
+        for batch in read_batch_queue([file], damage=damage):
             yield batch.rename_columns(SPARSE_UNIT_SCHEMA.names)
 
 
@@ -56,7 +54,7 @@ class SparseQueue:
     files: tuple[FileUnits, ...]
 
     @classmethod
-    def of(cls, files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None) -> Self:
+    def of(cls, files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Self:
         """The queue in these files, which are given in offset order; a file that cannot be opened counts as not there.
 
         Of its last three files a start keeps the units before the first that it refuses; of earlier ones those up to
@@ -64,7 +62,7 @@ class SparseQueue:
         """
         found = []
         for number, file in enumerate(files):
-            with reporting(file.path, on_damage, damage):
+            with reporting(file.path, damage):
                 units = BATCH_UNIT.array(map_file(file.path))
                 is_recovered = number >= len(files) - FILES_RECOVERED
                 found.append(FileUnits(file, units[: _end(valid_units(units), is_recovered)]))

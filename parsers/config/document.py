@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.fastjson import Json, as_map, kind_of, parse, whole_number
 from parsers.rocksdb.tables import SECOND_FORM, holds, read_table
@@ -60,13 +60,7 @@ def decode_document(file: StoreFile) -> Document | None:
     return Document(file, content)
 
 
-def read_document(
-    files: Sequence[StoreFile],
-    name: str,
-    *,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
-) -> Document | None:
+def read_document(files: Sequence[StoreFile], name: str, *, damage: DamageSink | None = None) -> Document | None:
     """`config/<name>` of a store's config files, or the database that holds the same table, as the broker would.
 
     None when nothing gives anything, which the broker takes for an empty state. What is passed over because it cannot
@@ -76,10 +70,10 @@ def read_document(
     last, since such a broker looks at nothing else.
     Source: common/ConfigManager.java#load, #loadBak, broker/config/v1/*#merge, broker/config/v2/* @5.3.3.
     """
-    own, common = (_database_document(files, name, is_common, on_damage, damage) for is_common in (False, True))
-    chosen = _merged(_json_document(files, name, on_damage, damage), own)
+    own, common = (_database_document(files, name, is_common, damage) for is_common in (False, True))
+    chosen = _merged(_json_document(files, name, damage), own)
     if chosen is None and common is None:
-        _report_emptied(files, name, on_damage, damage)
+        _report_emptied(files, name, damage)
     if chosen is None or common is None:
         return chosen or common
     return max(common, chosen, key=lambda document: document.data_version.timestamp or 0)
@@ -104,20 +98,18 @@ def _merged(document: Document | None, own: Document | None) -> Document | None:
 
 
 def _database_document(
-    files: Sequence[StoreFile], name: str, is_common: bool, on_damage: OnDamage, damage: DamageSink | None
+    files: Sequence[StoreFile], name: str, is_common: bool, damage: DamageSink | None
 ) -> Document | None:
     """Of a table's own database and `config/metadata` that which changed last: a broker looks at one of them alone."""
     found = []
     for file in files:
         if file.kind == "rocksdb" and holds_table(file, name) and (file.path.name == SECOND_FORM) == is_common:
-            content = read_table(file.path, name, on_damage=on_damage, damage=damage)
+            content = read_table(file.path, name, damage=damage)
             found += [] if content is None else [Document(file, content)]
     return max(found, key=lambda document: document.data_version.timestamp or 0, default=None)
 
 
-def _json_document(
-    files: Sequence[StoreFile], name: str, on_damage: OnDamage, damage: DamageSink | None
-) -> Document | None:
+def _json_document(files: Sequence[StoreFile], name: str, damage: DamageSink | None) -> Document | None:
     """`config/<name>`, or `<name>.bak` where that is missing, empty or no JSON."""
     by_name = {file.path.name: file for file in files if file.kind != "rocksdb"}
     for candidate in (by_name.get(name), by_name.get(name + BACKUP)):
@@ -126,19 +118,19 @@ def _json_document(
         try:
             document = decode_document(candidate)
         except StoreFormatError as error:
-            report(error, on_damage, damage)
+            report(error, damage)
             continue
         if document is not None:
             return document
     return None
 
 
-def _report_emptied(files: Sequence[StoreFile], name: str, on_damage: OnDamage, damage: DamageSink | None) -> None:
+def _report_emptied(files: Sequence[StoreFile], name: str, damage: DamageSink | None) -> None:
     emptied = [file for file in files if file.path.name == name and file.kind != "rocksdb" and not file.size]
     for file in emptied:
         problem = "what the file held is not known: no finished write leaves it without a byte"
         error = CorruptRecord(problem, field="text", expected="a map", actual="0 bytes", path=file.path)
-        report(error, on_damage, damage)
+        report(error, damage)
 
 
 def odd_value(document: Document, field: str, value: Json, expected: str) -> StoreFormatError:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, int64, text
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map
 from parsers.store.store_file import StoreFile
@@ -76,22 +76,18 @@ class ConsumerFilter:
     bit_positions: tuple[int, ...]
 
 
-def read_groups(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> list[tuple[StoreFile, GroupConfig]]:
+def read_groups(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> list[tuple[StoreFile, GroupConfig]]:
     """Every group of a store's subscriptionGroup.json (or its .bak), with the file it is from."""
-    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILE, damage=damage)
     if document is None:
         return []
-    return [(document.file, group) for group in document_groups(document, on_damage, damage)]
+    return [(document.file, group) for group in document_groups(document, damage)]
 
 
-def document_groups(
-    document: Document, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[GroupConfig]:
+def document_groups(document: Document, damage: DamageSink | None = None) -> Iterator[GroupConfig]:
     for name, stored in document.table("subscriptionGroupTable").items():
         if not isinstance(stored, dict):
-            report(odd_value(document, f"subscriptionGroupTable.{name}", stored, "a map"), on_damage, damage)
+            report(odd_value(document, f"subscriptionGroupTable.{name}", stored, "a map"), damage)
             continue
         yield GroupConfig(
             group=name,
@@ -106,11 +102,9 @@ def document_groups(
         )
 
 
-def read_filters(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> list[ConsumerFilter]:
+def read_filters(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> list[ConsumerFilter]:
     """Every stored filter of a store's consumerFilter.json (or its .bak)."""
-    document = read_document(files, FILTER_FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILTER_FILE, damage=damage)
     if document is None:
         return []
     return filters_of(document.table("filterDataByTopic"))

@@ -12,7 +12,7 @@ from typing import Literal
 import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map, whole_number
 from parsers.store.store_file import StoreFile
@@ -40,7 +40,7 @@ class ConsumerOffset:
 
 
 def read_offsets(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+    files: Sequence[StoreFile], *, damage: DamageSink | None = None
 ) -> list[tuple[StoreFile, ConsumerOffset]]:
     """Every stored offset of a store's config files, with the file it is from.
 
@@ -49,34 +49,30 @@ def read_offsets(
     """
     found: list[tuple[StoreFile, ConsumerOffset]] = []
     for name in FILES:
-        document = read_document(files, name, on_damage=on_damage, damage=damage)
+        document = read_document(files, name, damage=damage)
         if document is not None:
-            found += ((document.file, offset) for offset in document_offsets(document, on_damage, damage))
+            found += ((document.file, offset) for offset in document_offsets(document, damage))
     return found
 
 
-def document_offsets(
-    document: Document, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[ConsumerOffset]:
+def document_offsets(document: Document, damage: DamageSink | None = None) -> Iterator[ConsumerOffset]:
     """The offsets of one document; a key or value that is none is reported and left out."""
     for table, kind in TABLES.items():
         for name, queues in document.table(table).items():
             for queue_id, value in as_map(queues).items():
-                yield from _offset(document, name, queue_id, value, kind, on_damage, damage)
+                yield from _offset(document, name, queue_id, value, kind, damage)
     for name, value in document.table(LMQ_TABLE).items():
-        yield from _offset(document, name, str(LMQ_QUEUE_ID), value, "lmq", on_damage, damage)
+        yield from _offset(document, name, str(LMQ_QUEUE_ID), value, "lmq", damage)
 
 
-def read_delay_offsets(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> dict[int, int]:
+def read_delay_offsets(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> dict[int, int]:
     """delayOffset.json: delay level (queue id + 1) -> number of the next message to deliver in that queue."""
-    document = read_document(files, "delayOffset.json", on_damage=on_damage, damage=damage)
+    document = read_document(files, "delayOffset.json", damage=damage)
     levels: dict[int, int] = {}
     for level, value in document.table("offsetTable").items() if document else ():
         number, next_offset = whole_number(level), whole_number(value)
         if document and (number is None or next_offset is None):
-            report(odd_value(document, f"offsetTable.{level}", value, "level:offset"), on_damage, damage)
+            report(odd_value(document, f"offsetTable.{level}", value, "level:offset"), damage)
         elif number is not None and next_offset is not None:
             levels[number] = next_offset
     return levels
@@ -89,17 +85,11 @@ def offsets_to_batch(offsets: Iterable[tuple[StoreFile, ConsumerOffset]]) -> pa.
 
 
 def _offset(
-    document: Document,
-    name: str,
-    queue_id: str,
-    value: Json,
-    kind: OffsetKind,
-    on_damage: OnDamage,
-    damage: DamageSink | None,
+    document: Document, name: str, queue_id: str, value: Json, kind: OffsetKind, damage: DamageSink | None
 ) -> Iterator[ConsumerOffset]:
     topic, at, group = name.partition("@")
     number, offset = whole_number(queue_id), whole_number(value)
     if at and group and offset is not None and number is not None and 0 <= number <= INT_MAX:
         yield ConsumerOffset(group, topic, number, offset, kind)
     else:
-        report(odd_value(document, f"{name}.{queue_id}", value, "topic@group: {queue: offset}"), on_damage, damage)
+        report(odd_value(document, f"{name}.{queue_id}", value, "topic@group: {queue: offset}"), damage)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from parsers.config.document import odd_value, read_document
 from parsers.config.values import int64
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.layouts.fastjson import Json, as_map, whole_number
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX
@@ -36,11 +36,9 @@ class OrderedPop:
     is_acked: bool
 
 
-def read_order_info(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> list[OrderedPop]:
+def read_order_info(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> list[OrderedPop]:
     """Every message of every last pop; an entry that is none is reported and left out."""
-    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILE, damage=damage)
     found: list[OrderedPop] = []
     if document is None:
         return found
@@ -52,7 +50,7 @@ def read_order_info(
                 messages = _messages(group, topic, queue_id, as_map(entry))
             if messages is None:
                 odd = odd_value(document, f"{name}.{queue}", entry, "topic@group: {queue: the last pop}")
-                report(odd, on_damage, damage)
+                report(odd, damage)
             else:
                 found += messages
     return found

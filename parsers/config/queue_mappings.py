@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, int64, text
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import Json, as_map, whole_number
 from parsers.store.store_file import StoreFile
@@ -58,19 +58,19 @@ class QueueMapping:
 
 
 def read_queue_mappings(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
+    files: Sequence[StoreFile], *, damage: DamageSink | None = None
 ) -> list[tuple[StoreFile, QueueMapping]]:
     """Every item of every logical queue that the broker has or had a part of; what is none is reported and left out."""
-    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILE, damage=damage)
     if document is None:
         return []
-    return [(document.file, mapping) for mapping in _mappings(document, on_damage, damage)]
+    return [(document.file, mapping) for mapping in _mappings(document, damage)]
 
 
-def _mappings(document: Document, on_damage: OnDamage, damage: DamageSink | None) -> Iterator[QueueMapping]:
+def _mappings(document: Document, damage: DamageSink | None) -> Iterator[QueueMapping]:
     for topic, stored in document.table(TABLE).items():
         if not isinstance(stored, dict):
-            report(odd_value(document, f"{TABLE}.{topic}", stored, "a map"), on_damage, damage)
+            report(odd_value(document, f"{TABLE}.{topic}", stored, "a map"), damage)
             continue
         of_topic = QueueMapping(
             topic,
@@ -87,7 +87,7 @@ def _mappings(document: Document, on_damage: OnDamage, damage: DamageSink | None
             number = whole_number(queue)
             if number is None or not 0 <= number <= INT_MAX or not isinstance(items, list):
                 odd = odd_value(document, f"{TABLE}.{topic}.hostedQueues.{queue}", items, "a list of items")
-                report(odd, on_damage, damage)
+                report(odd, damage)
                 continue
             for left, item in zip(reversed(range(len(items))), items, strict=True):
                 yield _with_item(replace(of_topic, logic_queue_id=number), as_map(item), is_newest=left == 0)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from parsers.config.document import Document, odd_value, read_document
 from parsers.config.values import flag, int32, text
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report
 from parsers.layouts.columns import schema_from
 from parsers.layouts.fastjson import as_map
 from parsers.store.store_file import StoreFile
@@ -39,22 +39,18 @@ class TopicConfig:
     attributes: dict[str, str] | None
 
 
-def read_topics(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> list[tuple[StoreFile, TopicConfig]]:
+def read_topics(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> list[tuple[StoreFile, TopicConfig]]:
     """Every topic of a store's topics.json (or its .bak), with the file it is from."""
-    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILE, damage=damage)
     if document is None:
         return []
-    return [(document.file, topic) for topic in document_topics(document, on_damage, damage)]
+    return [(document.file, topic) for topic in document_topics(document, damage)]
 
 
-def document_topics(
-    document: Document, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[TopicConfig]:
+def document_topics(document: Document, damage: DamageSink | None = None) -> Iterator[TopicConfig]:
     for name, stored in document.table("topicConfigTable").items():
         if not isinstance(stored, dict):
-            report(odd_value(document, f"topicConfigTable.{name}", stored, "a map"), on_damage, damage)
+            report(odd_value(document, f"topicConfigTable.{name}", stored, "a map"), damage)
             continue
         attributes = stored.get("attributes")
         yield TopicConfig(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting, torn_end
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end
@@ -47,11 +47,7 @@ Units = npt.NDArray[np.void]
 
 
 def read_batch_queue(
-    files: Sequence[StoreFile],
-    *,
-    ends_queue: bool = True,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    files: Sequence[StoreFile], *, ends_queue: bool = True, damage: DamageSink | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The units of one batch queue's files, in offset order, as batches of BATCH_UNIT_SCHEMA; cf. `read_queue`.
 
@@ -59,14 +55,14 @@ def read_batch_queue(
     queue's file (physical_offset -1) and unwritten units at the end of the queue are neither rows nor damage.
     """
     for error in sequence_errors(files):
-        report(error, on_damage, damage)
+        report(error, damage)
     for number, file in enumerate(files, start=1):
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             buffer = map_file(file.path)
             if torn := torn_end(TORN, file.path, len(buffer), BATCH_UNIT.size):
-                report(torn, on_damage, damage)
+                report(torn, damage)
             is_last = ends_queue and number == len(files)
-            yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, on_damage, damage)
+            yield from _file_batches(file, np.frombuffer(buffer, np.uint8), is_last, damage)
 
 
 def summarize_batch_queue(
@@ -74,7 +70,6 @@ def summarize_batch_queue(
     *,
     commitlog_min: int = 0,
     without: range | None = None,
-    on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> QueueSummary:
     """The summary of one batch queue: its maximum is the last valid unit's first message plus its message count.
@@ -85,7 +80,7 @@ def summarize_batch_queue(
     topic, queue_id = (files[0].topic or "", files[0].queue_id or 0) if files else ("", 0)
     summary = QueueSummary(topic, queue_id, 0, 0, None, 0, 0, len(files))
     first_live = None
-    rows_in_order = _valid_rows(files, on_damage, damage)
+    rows_in_order = _valid_rows(files, damage)
     for rows in rows_in_order if without is None else _before(rows_in_order, without):
         live = rows["queue_offset"][rows["physical_offset"] >= commitlog_min]
         first_live = int(live[0]) if first_live is None and len(live) else first_live
@@ -120,10 +115,10 @@ def read_units(file: StoreFile, *, ends_queue: bool) -> Units:
     return view if valid.all() else view[: int(np.argmin(valid))]
 
 
-def _valid_rows(files: Sequence[StoreFile], on_damage: OnDamage, damage: DamageSink | None) -> Iterator[Units]:
+def _valid_rows(files: Sequence[StoreFile], damage: DamageSink | None) -> Iterator[Units]:
     """The valid units up to the first one of the last three files that recovery refuses, some at a time."""
     for number, file in enumerate(files):
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
             whole = len(data) // BATCH_UNIT.size * BATCH_UNIT.size
             for _, piece in spans(data, 0, whole, BATCH_UNITS * BATCH_UNIT.size):
@@ -144,13 +139,8 @@ def valid_units(view: Units) -> npt.NDArray[np.bool_]:
     return accepted
 
 
-def _file_batches(
-    file: StoreFile, data: Bytes, is_last: bool, on_damage: OnDamage, damage: DamageSink | None
-) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(
-        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
-        at_once=on_damage == "raise",
-    )
+def _file_batches(file: StoreFile, data: Bytes, is_last: bool, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
     end = _written(data) if is_last else len(data) // BATCH_UNIT.size
     for at, piece in spans(data, 0, end * BATCH_UNIT.size, BATCH_UNITS * BATCH_UNIT.size):
         view = np.frombuffer(piece, BATCH_UNIT.dtype)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.layout import Buffer, Field, Layout
 from parsers.store.store_file import StoreFile
@@ -68,7 +68,7 @@ def decode_ext_unit(buf: Buffer, at: int) -> ExtUnit | None:
     return ExtUnit(at, row["tags_code"], row["store_timestamp_ms"], bitmap)
 
 
-def read_ext(file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None) -> Iterator[ExtUnit]:
+def read_ext(file: StoreFile, *, damage: DamageSink | None = None) -> Iterator[ExtUnit]:
     """The units of one file, in order. A broken unit ends it: nothing says where the next one starts."""
     try:
         buf = map_file(file.path)
@@ -77,4 +77,4 @@ def read_ext(file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSi
             yield unit
             at += unit.size
     except StoreFormatError as error:
-        report(error.in_file(file.path), on_damage, damage)
+        report(error.in_file(file.path), damage)

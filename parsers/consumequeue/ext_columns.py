@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.kernels.bigendian import load_long, load_short
 from parsers.kernels.numba_cache import cached_njit
@@ -54,9 +54,7 @@ def walk_ext(data: Bytes, found: Longs) -> int:
     return count
 
 
-def read_ext_units(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.RecordBatch]:
+def read_ext_units(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Iterator[pa.RecordBatch]:
     """The units of one queue's files as batches of EXT_UNIT_SCHEMA, one for each file; `ext_address` is what the
     tags_code of a ConsumeQueue unit is that leads here.
 
@@ -66,14 +64,14 @@ def read_ext_units(
         try:
             buf = map_file(file.path)
         except StoreFormatError as error:
-            report(error.in_file(file.path), on_damage, damage)
+            report(error.in_file(file.path), damage)
             continue
         found = _walked(np.frombuffer(buf, np.uint8))
         yield _batch(file, buf, found)
         try:
             decode_ext_unit(buf, int(found[-1, :2].sum()) if len(found) else 0)
         except StoreFormatError as error:
-            report(error.in_file(file.path), on_damage, damage)
+            report(error.in_file(file.path), damage)
 
 
 def _batch(file: StoreFile, buf: memoryview, found: Longs) -> pa.RecordBatch:

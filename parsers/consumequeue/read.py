@@ -12,7 +12,7 @@ import pyarrow as pa
 from parsers.consumequeue.arrow import units_to_batch
 from parsers.consumequeue.kernel import Bytes
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting, torn_end
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end
@@ -27,7 +27,6 @@ def read_queue(
     *,
     ends_queue: bool = True,
     batch_units: int = BATCH_UNITS,
-    on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The units of one queue's files, which are given in offset order, as batches of UNIT_SCHEMA.
@@ -38,19 +37,19 @@ def read_queue(
     Args:
         ends_queue: the last file given is the queue's last, so that its unwritten rest is normal.
         batch_units: most units decoded at once: the memory bound.
-    Raises (or hands to `damage`, with on_damage="collect"):
+    Raises (or hands to `damage`):
         CorruptRecord: a hole, an invalid unit, a name that is no multiple of 20, files that do not join;
         TruncatedRecord: a torn last unit, an empty file; UnreadableFile: the system refuses the file.
     Source: store/ConsumeQueue.java#recover, MappedFileQueue#doLoad @5.3.3.
     """
     for error in sequence_errors(files):
-        report(error, on_damage, damage)
+        report(error, damage)
     for number, file in enumerate(files, start=1):
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
             for error in _shape_errors(file, len(data)):
-                report(error, on_damage, damage)
-            yield from _file_batches(file, data, ends_queue and number == len(files), batch_units, on_damage, damage)
+                report(error, damage)
+            yield from _file_batches(file, data, ends_queue and number == len(files), batch_units, damage)
 
 
 def units(file: StoreFile) -> npt.NDArray[np.void]:
@@ -59,14 +58,11 @@ def units(file: StoreFile) -> npt.NDArray[np.void]:
 
 
 def _file_batches(
-    file: StoreFile, data: Bytes, is_last: bool, batch_units: int, on_damage: OnDamage, damage: DamageSink | None
+    file: StoreFile, data: Bytes, is_last: bool, batch_units: int, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
     whole = len(data) // CQ_UNIT.size
     end = min(whole, ceil(written_end(data) / CQ_UNIT.size)) if is_last else whole
-    refused = JoinedRuns(
-        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
-        at_once=on_damage == "raise",
-    )
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
     first_queue_offset = (file.base_offset or 0) // CQ_UNIT.size
     for at, run in spans(data, 0, end * CQ_UNIT.size, batch_units * CQ_UNIT.size):
         start = at // CQ_UNIT.size

@@ -9,7 +9,7 @@ import numpy as np
 
 from parsers.consumequeue.kernel import count_units, first_live_unit, valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.damage.errors import DamageSink, OnDamage, reporting
+from parsers.damage.errors import DamageSink, reporting
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans
 from parsers.store.store_file import StoreFile
@@ -38,11 +38,7 @@ class QueueSummary:
 
 
 def summarize_queue(
-    files: Sequence[StoreFile],
-    *,
-    commitlog_min: int = 0,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    files: Sequence[StoreFile], *, commitlog_min: int = 0, damage: DamageSink | None = None
 ) -> QueueSummary:
     """The summary of one queue from its files in offset order; a file that cannot be opened counts as not there.
 
@@ -55,7 +51,7 @@ def summarize_queue(
     """
     found: list[_Totals] = []
     for number, file in enumerate(files):
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
             found.append(_totals(file, data, number >= len(files) - FILES_RECOVERED, commitlog_min))
             if found[-1].ends_queue:

@@ -12,9 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import Literal
-
-OnDamage = Literal["raise", "collect"]
 
 
 class StoreFormatError(Exception):
@@ -135,20 +132,24 @@ class Damage:
 
 
 DamageSink = Callable[[Damage], None]
+"""Takes what a reader could not read. A reader that is given one goes on; without one it raises."""
 
 
-def report(error: StoreFormatError, on_damage: OnDamage, sink: DamageSink | None) -> None:
-    """Raise the error, or hand its row to `sink` and let the reader go on."""
-    if on_damage == "raise":
+def unheard(damage: Damage) -> None:
+    """The sink of those who read what can be read and have nobody to tell of the rest."""
+
+
+def report(error: StoreFormatError, sink: DamageSink | None) -> None:
+    """Hand the row of the error to `sink` and let the reader go on; without a sink, raise the error."""
+    if sink is None:
         raise error
-    if sink is not None:
-        sink(Damage.of(error))
+    sink(Damage.of(error))
 
 
 @contextmanager
-def reporting(path: Path, on_damage: OnDamage, sink: DamageSink | None) -> Iterator[None]:
+def reporting(path: Path, sink: DamageSink | None) -> Iterator[None]:
     """Report an UnreadableFile that is raised inside, as one of that file, and go on after the block."""
     try:
         yield
     except UnreadableFile as refused:
-        report(refused.in_file(path), on_damage, sink)
+        report(refused.in_file(path), sink)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from parsers.commitlog.batches.segment import read_segment
 from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, HEADER_SIZE, header_size
 from parsers.commitlog.files.logfile import LogFile, open_log
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.kernels.blocks import Bytes
 from parsers.layouts.columns import schema_from
 from parsers.layouts.constants import named_constant
@@ -26,9 +26,7 @@ MESSAGE_COLUMNS = ("physical_offset", "total_size")
 STORED = ("entry_index", "term", "position", "entry_size")
 
 
-def read_entries(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.RecordBatch]:
+def read_entries(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Iterator[pa.RecordBatch]:
     """The headers in front of the messages of a DLedger log, as batches of ENTRY_SCHEMA; other files are passed over.
 
     `entry_index`, `term`, `position` and `entry_size` are as stored; `physical_offset` and `msg_size` are the message's
@@ -38,14 +36,14 @@ def read_entries(
     """
     files = [file for file in files if header_size(file)]
     for error in sequence_errors(files):
-        report(error, on_damage, damage)
+        report(error, damage)
     for file in files:
         try:
             log = open_log(file)
         except StoreFormatError as refused:
-            report(refused.in_file(file.path), on_damage, damage)
+            report(refused.in_file(file.path), damage)
             continue
-        for batch in read_segment(file, columns=MESSAGE_COLUMNS, on_damage=on_damage, damage=damage):
+        for batch in read_segment(file, columns=MESSAGE_COLUMNS, damage=damage):
             yield _entries(log, batch)
 
 

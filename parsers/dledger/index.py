@@ -20,7 +20,6 @@ from parsers.commitlog.dledger_headers.layout import (
 from parsers.damage.errors import (
     CorruptRecord,
     DamageSink,
-    OnDamage,
     StoreFormatError,
     report,
     reporting,
@@ -40,9 +39,7 @@ BATCH_UNITS = 1 << 16
 Units = npt.NDArray[np.void]
 
 
-def read_entry_index(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.RecordBatch]:
+def read_entry_index(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Iterator[pa.RecordBatch]:
     """The units of the index files of a DLedger log, in order, as batches of ENTRY_INDEX_SCHEMA; other files are passed
     over.
 
@@ -54,27 +51,25 @@ def read_entry_index(
     """
     files = [file for file in files if file.kind == "dledger_index"]
     for error in sequence_errors(files):
-        report(error, on_damage, damage)
+        report(error, damage)
     is_first = True
     for file in files:
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
             if torn := torn_end("a torn unit ends the DLedger index", file.path, len(data), INDEX_UNIT_SIZE):
-                report(torn, on_damage, damage)
-            for batch in _file_batches(file, data, is_first, on_damage, damage):
+                report(torn, damage)
+            for batch in _file_batches(file, data, is_first, damage):
                 is_first = False
                 yield batch
 
 
-def _file_batches(
-    file: StoreFile, data: Bytes, is_first: bool, on_damage: OnDamage, damage: DamageSink | None
-) -> Iterator[pa.RecordBatch]:
+def _file_batches(file: StoreFile, data: Bytes, is_first: bool, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
     whole = len(data) // INDEX_UNIT_SIZE * INDEX_UNIT_SIZE
     end = min(whole, -(-written_end(data) // INDEX_UNIT_SIZE) * INDEX_UNIT_SIZE)
     first_number = (file.base_offset or 0) // INDEX_UNIT_SIZE
     wrong = JoinedRuns(
-        lambda first, after: report(_wrong(file, data, first_number, first, after), on_damage, damage),
-        at_once=on_damage == "raise",
+        lambda first, after: report(_wrong(file, data, first_number, first, after), damage),
+        at_once=damage is None,
     )
     for at, run in spans(data, 0, end, BATCH_UNITS * INDEX_UNIT_SIZE):
         units, start = ENTRY_INDEX_UNIT.array(run.data), at // INDEX_UNIT_SIZE

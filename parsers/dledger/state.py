@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, TruncatedRecord, report
 from parsers.evidence.mapped import map_file
 from parsers.store.store_file import StoreFile
 from parsers.values.java import decode_utf8, parse_whole
@@ -49,9 +49,7 @@ def decode_state(content: bytes) -> dict[str, int | str]:
     return found
 
 
-def read_state(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> DLedgerState:
+def read_state(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> DLedgerState:
     """What currterm and checkpoint say; other files, and backups beside their newer form, are passed over.
 
     Raises, or reports: CorruptRecord, TruncatedRecord, UnreadableFile.
@@ -62,7 +60,7 @@ def read_state(
             try:
                 said |= decode_state(bytes(map_file(file.path)[:MOST_BYTES]))
             except StoreFormatError as error:
-                report(error.in_file(file.path), on_damage, damage)
+                report(error.in_file(file.path), damage)
     numbers = {ours: value for name, ours in NUMBERS.items() if isinstance(value := said.get(name), int)}
     leader = said.get("voteLeader")
     return DLedgerState(vote_leader=str(leader) if leader else None, **numbers)

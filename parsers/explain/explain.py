@@ -17,7 +17,7 @@ from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.consumequeue.batch import BATCH_UNIT, TERMINATOR
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.layout import CQ_UNIT, is_pre_blank, tags_code_kind
-from parsers.damage.errors import NotThisFormat, StoreFormatError
+from parsers.damage.errors import NotThisFormat, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.explain.commitlog import commitlog_lines
 from parsers.explain.line import Line, bytes_line, layout_lines, printable, render
@@ -130,7 +130,7 @@ def _wheel(file: StoreFile, at: int) -> Iterator[Line]:
 
 
 def _index(file: StoreFile, at: int) -> Iterator[Line]:
-    (opened,) = open_index([file], on_damage="collect") or (None,)
+    (opened,) = open_index([file], damage=unheard) or (None,)
     buf = map_file(file.path)
     if opened is None:
         yield from bytes_line(buf, 0, len(buf), "less than a header", "torn", INDEX_HEADER.title)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import (
     CHAIN_ENDED,
@@ -59,12 +59,11 @@ class IndexQuery:
         *,
         geometry: Geometry | None = None,
         max_msgs_num_batch: int = MAX_MSGS_NUM_BATCH,
-        on_damage: OnDamage = "raise",
         damage: DamageSink | None = None,
     ) -> None:
-        self._on_damage, self._damage = on_damage, damage
+        self._damage = damage
         self._cap = max_msgs_num_batch
-        opened = open_index(files, geometry=geometry, on_damage=on_damage, damage=damage)
+        opened = open_index(files, geometry=geometry, damage=damage)
         self._newest_first = [(found, found.slots) for found in reversed(opened) if found.geometry is not None]
         self._places, self._entry_nos = np.empty(self._cap, np.int64), np.empty(self._cap, np.int64)
 
@@ -89,7 +88,7 @@ class IndexQuery:
             new = slice(len(hits), found)
             hits += map(IndexHit, places[new].tolist(), repeat(opened.file), entry_nos[new].tolist())
             if ending != CHAIN_ENDED:
-                report(_broken_chain(opened, ending, last), self._on_damage, self._damage)
+                report(_broken_chain(opened, ending, last), self._damage)
             if earlier or found >= wanted:
                 break
         return hits
@@ -125,7 +124,7 @@ class IndexQuery:
             if opened.header["begin_timestamp_ms"] < begin_ms:
                 break
         for _, _, error in sorted(broken, key=lambda told: told[:2]):
-            report(error, self._on_damage, self._damage)
+            report(error, self._damage)
 
 
 def _room(keys: int, wanted: int) -> KeyHits:

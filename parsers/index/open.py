@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, TruncatedRecord, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, TruncatedRecord, report
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file
 from parsers.index.geometry import Geometry, Inference, infer_geometry
@@ -54,11 +54,7 @@ class OpenIndex:
 
 
 def open_index(
-    files: Sequence[StoreFile],
-    *,
-    geometry: Geometry | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    files: Sequence[StoreFile], *, geometry: Geometry | None = None, damage: DamageSink | None = None
 ) -> list[OpenIndex]:
     """Map index files and settle each one's geometry: the given one, its own, or that of most of the others.
 
@@ -77,11 +73,11 @@ def open_index(
             INDEX_HEADER.unpack(data.data)
             mapped.append((file, data, data_end(file.path)))
         except StoreFormatError as refused:
-            report(refused.in_file(file.path), on_damage, damage)
+            report(refused.in_file(file.path), damage)
     opened = _as_given(mapped, geometry) if geometry else _settled(mapped)
     for found in opened:
         for error in _shape_errors(found):
-            report(error, on_damage, damage)
+            report(error, damage)
     return opened
 
 

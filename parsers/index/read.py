@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.spans import spans
 from parsers.index.geometry import Geometry
@@ -27,7 +27,6 @@ def read_index(
     *,
     geometry: Geometry | None = None,
     batch_entries: int = BATCH_ENTRIES,
-    on_damage: OnDamage = "raise",
     damage: DamageSink | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The entries of index files as batches of INDEX_ENTRY_SCHEMA, in file order and entry order.
@@ -35,9 +34,9 @@ def read_index(
     `slot` is key_hash modulo the file's slots. An entry that putKey cannot have written (a negative number, or a chain
     link to itself or a newer entry) is damage, not a row. See `open_index` for `geometry` and what else is reported.
     """
-    for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
-        with reporting(opened.file.path, on_damage, damage):
-            yield from _file_batches(opened, batch_entries, on_damage, damage)
+    for opened in open_index(files, geometry=geometry, damage=damage):
+        with reporting(opened.file.path, damage):
+            yield from _file_batches(opened, batch_entries, damage)
 
 
 def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.RecordBatch:
@@ -53,15 +52,11 @@ def entries_to_batch(opened: OpenIndex, first_no: int, end_no: int) -> pa.Record
 
 
 def index_files(
-    files: Sequence[StoreFile],
-    *,
-    geometry: Geometry | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    files: Sequence[StoreFile], *, geometry: Geometry | None = None, damage: DamageSink | None = None
 ) -> pa.RecordBatch:
     """One row of INDEX_FILE_SCHEMA for each file that could be opened; `geometry_known` says how, or why not."""
     rows = []
-    for opened in open_index(files, geometry=geometry, on_damage=on_damage, damage=damage):
+    for opened in open_index(files, geometry=geometry, damage=damage):
         known = opened.geometry
         rows.append(
             {
@@ -77,13 +72,8 @@ def index_files(
     return pa.RecordBatch.from_pylist(rows, schema=INDEX_FILE_SCHEMA)
 
 
-def _file_batches(
-    opened: OpenIndex, batch_entries: int, on_damage: OnDamage, damage: DamageSink | None
-) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(
-        lambda first, end: report(_refused(opened, first, end), on_damage, damage),
-        at_once=on_damage == "raise",
-    )
+def _file_batches(opened: OpenIndex, batch_entries: int, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
+    refused = JoinedRuns(lambda first, end: report(_refused(opened, first, end), damage), at_once=damage is None)
     begin, end = opened.entry_at(ENTRIES_FIRST_NO), opened.entry_at(ENTRIES_FIRST_NO + opened.entries)
     for at, piece in spans(opened.data, begin, end, batch_entries * INDEX_ENTRY.size):
         first = ENTRIES_FIRST_NO + (at - begin) // INDEX_ENTRY.size

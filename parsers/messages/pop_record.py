@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.messages.declared import Named
 from parsers.messages.json_body import JsonKind
 from parsers.messages.json_columns import JsonColumns
@@ -43,9 +43,7 @@ RECORDS = JsonColumns(POP_RECORD)
 NEEDED = ("group", "topic", "queue_id", "queue_offset", "pop_time_ms", "invisible_ms")
 
 
-def read_pop_records(
-    file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.Table]:
+def read_pop_records(file: StoreFile, *, damage: DamageSink | None = None) -> Iterator[pa.Table]:
     """The rows of a database of consumer records, in the order in which they become visible: `RECORDS.schema`.
 
     Rows that are none are damage, as is a database that cannot be read.
@@ -53,24 +51,24 @@ def read_pop_records(
     try:
         with Database(file.path) as database:
             for flaw in database.flaws:
-                report(flaw, on_damage, damage)
+                report(flaw, damage)
             if FAMILY not in database.families:
                 return
             for pairs in database.pairs(FAMILY):
                 rows = RECORDS.read(pa.array([decode_utf8(value) for _, value in pairs], pa.string()))
-                yield _whole(rows, file, on_damage, damage)
+                yield _whole(rows, file, damage)
     except StoreFormatError as error:
-        report(error, on_damage, damage)
+        report(error, damage)
 
 
-def _whole(rows: pa.Table, file: StoreFile, on_damage: OnDamage, damage: DamageSink | None) -> pa.Table:
+def _whole(rows: pa.Table, file: StoreFile, damage: DamageSink | None) -> pa.Table:
     """The rows that say all that a broker writes, until an instant that is a long; each other one is reported."""
     is_whole = rows["readable"]
     for name in NEEDED:
         is_whole = pc.and_(is_whole, rows[name].is_valid())
     is_whole = pc.and_(is_whole, pa.array(_adds_up(rows["pop_time_ms"], rows["invisible_ms"])))
     for _ in range(len(rows) - (pc.sum(is_whole).as_py() or 0)):
-        report(CorruptRecord("no consumer record", field="value", path=file.path), on_damage, damage)
+        report(CorruptRecord("no consumer record", field="value", path=file.path), damage)
     return rows.filter(is_whole)
 
 

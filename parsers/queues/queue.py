@@ -14,7 +14,7 @@ from parsers.consumequeue.batch import read_batch_queue, summarize_batch_queue
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue, units
 from parsers.consumequeue.summary import QueueSummary, summarize_queue
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError
+from parsers.damage.errors import DamageSink, StoreFormatError
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import read_at
 from parsers.rocksdb.queue_table import QueueTable
@@ -67,14 +67,13 @@ class FileQueue:
     """A queue in files of 20-byte units, which are given in offset order."""
 
     files: Sequence[StoreFile]
-    on_damage: OnDamage = "raise"
     damage: DamageSink | None = None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        return read_queue(self.files, on_damage=self.on_damage, damage=self.damage)
+        return read_queue(self.files, damage=self.damage)
 
     def summary(self, commitlog_min: int) -> QueueSummary:
-        return summarize_queue(self.files, commitlog_min=commitlog_min, on_damage=self.on_damage, damage=self.damage)
+        return summarize_queue(self.files, commitlog_min=commitlog_min, damage=self.damage)
 
     def ends(self, commitlog_min: int) -> tuple[int, int]:
         found = self.summary(commitlog_min)
@@ -118,16 +117,13 @@ class BatchQueue:
     """A queue in files of 46-byte units, one for each record: a message number alone leads to none of them."""
 
     files: Sequence[StoreFile]
-    on_damage: OnDamage = "raise"
     damage: DamageSink | None = None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        return read_batch_queue(self.files, on_damage=self.on_damage, damage=self.damage)
+        return read_batch_queue(self.files, damage=self.damage)
 
     def summary(self, commitlog_min: int) -> QueueSummary:
-        return summarize_batch_queue(
-            self.files, commitlog_min=commitlog_min, on_damage=self.on_damage, damage=self.damage
-        )
+        return summarize_batch_queue(self.files, commitlog_min=commitlog_min, damage=self.damage)
 
     def ends(self, commitlog_min: int) -> tuple[int, int]:
         found = self.summary(commitlog_min)

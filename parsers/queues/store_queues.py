@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from parsers.consumequeue.batch import read_batch_queue
 from parsers.consumequeue.read import read_queue
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import DamageSink, StoreFormatError, report, unheard
 from parsers.queues.queue import BatchQueue, DatabaseQueue, FileQueue, Queue
 from parsers.rocksdb.database import Database
 from parsers.rocksdb.queue_table import QueueTable
@@ -31,14 +31,14 @@ class StoreQueues(Mapping[QueueKey, Queue]):
         unread: why the database cannot be read; None where there is none, or where it can.
     """
 
-    def __init__(self, store: Store, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None) -> None:
-        """What cannot be read, now or later, is raised, or with "collect" goes to `damage`."""
-        self._store, self._on_damage, self._damage = store, on_damage, damage
+    def __init__(self, store: Store, *, damage: DamageSink | None = None) -> None:
+        """What cannot be read, now or later, goes to `damage`, or is raised without that."""
+        self._store, self._damage = store, damage
         self.unread: str | None = None
         self.table = self._opened(store.queue_database)
         files: dict[QueueKey, Queue] = {
-            **{key: BatchQueue(files, on_damage, damage) for key, files in store.batch_queues.items()},
-            **{key: FileQueue(files, on_damage, damage) for key, files in store.queues.items()},
+            **{key: BatchQueue(files, damage) for key, files in store.batch_queues.items()},
+            **{key: FileQueue(files, damage) for key, files in store.queues.items()},
         }
         self.in_database = self.table is not None and (not files or self._reads(self.table, files))
         if self.table is not None and self.in_database:
@@ -81,18 +81,18 @@ class StoreQueues(Mapping[QueueKey, Queue]):
         if database is None:
             return None
         try:
-            return open_queue_table(database, self._on_damage, self._damage)
+            return open_queue_table(database, self._damage)
         except StoreFormatError as error:
             self.unread = str(error)
-            report(error, self._on_damage, self._damage)
+            report(error, self._damage)
             return None
 
 
-def open_queue_table(database: StoreFile, on_damage: OnDamage, damage: DamageSink | None) -> QueueTable:
+def open_queue_table(database: StoreFile, damage: DamageSink | None) -> QueueTable:
     """The queues in a database. Raises StoreFormatError: it cannot be read at all."""
     opened = Database(database.path)
     try:
-        return QueueTable(opened, lambda error: report(error, on_damage, damage))
+        return QueueTable(opened, lambda error: report(error, damage))
     except StoreFormatError:
         opened.close()
         raise
@@ -100,31 +100,27 @@ def open_queue_table(database: StoreFile, on_damage: OnDamage, damage: DamageSin
 
 def unit_files(store: Store) -> list[StoreFile]:
     """The files that hold the units of a store's queues, queue by queue, or the database that does."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return queues.holders()
 
 
 def read_units(
-    file: StoreFile,
-    *,
-    topics: Collection[str] | None = None,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    file: StoreFile, *, topics: Collection[str] | None = None, damage: DamageSink | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The units of one file, or those of a database, of all topics when these are None."""
     if file.kind == "rocksdb":
-        return _database_units(file, topics, on_damage, damage)
+        return _database_units(file, topics, damage)
     read = read_batch_queue if file.kind == "batchconsumequeue" else read_queue
-    return read([file], on_damage=on_damage, damage=damage)
+    return read([file], damage=damage)
 
 
 def _database_units(
-    file: StoreFile, topics: Collection[str] | None, on_damage: OnDamage, damage: DamageSink | None
+    file: StoreFile, topics: Collection[str] | None, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
     try:
-        table = open_queue_table(file, on_damage, damage)
+        table = open_queue_table(file, damage)
     except StoreFormatError as error:
-        report(error, on_damage, damage)
+        report(error, damage)
         return
     try:
         for key in table.limits:

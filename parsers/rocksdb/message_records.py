@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.layouts.columns import TIMESTAMP, schema_from
 from parsers.layouts.instants import instants
 from parsers.rocksdb.database import Database, Pair
@@ -47,22 +47,14 @@ Row = dict[str, Any]
 
 
 def read_message_records(
-    file: StoreFile,
-    families: Sequence[str] = FAMILIES,
-    *,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    file: StoreFile, families: Sequence[str] = FAMILIES, *, damage: DamageSink | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of the database `rocksdbstore` (`read_message_rows`) as batches of MESSAGE_RECORD_SCHEMA."""
-    return map(rows_to_batch, read_message_rows(file, families, on_damage=on_damage, damage=damage))
+    return map(rows_to_batch, read_message_rows(file, families, damage=damage))
 
 
 def read_message_rows(
-    file: StoreFile,
-    families: Sequence[str] = FAMILIES,
-    *,
-    on_damage: OnDamage = "raise",
-    damage: DamageSink | None = None,
+    file: StoreFile, families: Sequence[str] = FAMILIES, *, damage: DamageSink | None = None
 ) -> Iterator[list[Row]]:
     """The rows of the database `rocksdbstore`, by column family and key, some at a time; times are epoch ms.
 
@@ -71,21 +63,19 @@ def read_message_rows(
     try:
         with Database(file.path) as database:
             for flaw in database.flaws:
-                report(flaw, on_damage, damage)
+                report(flaw, damage)
             for family in (name for name in families if name in database.families):
                 for pairs in database.pairs(family):
                     rows, broken = _rows(family, pairs)
                     yield rows
                     for key in broken:
                         problem = f"no row of column family {family}: key {key.hex()}"
-                        report(CorruptRecord(problem, path=file.path, field="key"), on_damage, damage)
+                        report(CorruptRecord(problem, path=file.path, field="key"), damage)
     except StoreFormatError as error:
-        report(error, on_damage, damage)
+        report(error, damage)
 
 
-def read_notes(
-    file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> dict[tuple[str, bytes], int]:
+def read_notes(file: StoreFile, *, damage: DamageSink | None = None) -> dict[tuple[str, bytes], int]:
     """How far the column families of `rocksdbstore` are, by NOTES, without what is not noted or cannot be read."""
     found: dict[tuple[str, bytes], int] = {}
     try:
@@ -95,7 +85,7 @@ def read_notes(
                 if value is not None and len(value) == NOTED.size:
                     found[family, key] = NOTED.unpack(value)["value"]
     except StoreFormatError as error:
-        report(error, on_damage, damage)
+        report(error, damage)
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report
 from parsers.layouts.fastjson import Json, as_map, parse
 from parsers.rocksdb.database import Database, Pair
 from parsers.rocksdb.layout import NAME_SIZE, OFFSET_KEY_END, SERIALIZED, TABLE_KEY, TABLE_OFFSET, TABLE_VERSION
@@ -64,9 +64,7 @@ def more_families(folder: Path) -> list[str]:
         return []
 
 
-def read_table(
-    folder: Path, json_name: str, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Content | None:
+def read_table(folder: Path, json_name: str, *, damage: DamageSink | None = None) -> Content | None:
     """The table that a database holds, as the JSON file of that name would; None where it has nothing of it.
 
     Rows that are none are damage, as is a database that cannot be read.
@@ -74,7 +72,7 @@ def read_table(
     kept = KEPT[json_name]
 
     def on_error(error: StoreFormatError) -> None:
-        report(error, on_damage, damage)
+        report(error, damage)
 
     try:
         with Database(folder) as database:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from parsers.config.document import Document, read_document
 from parsers.config.values import int32, int64, text
-from parsers.damage.errors import DamageSink, OnDamage
+from parsers.damage.errors import DamageSink
 from parsers.layouts.fastjson import Json, as_map
 from parsers.store.store_file import QueueKey, StoreFile
 
@@ -64,14 +64,12 @@ class TieredMetadata:
     segments: tuple[Segment, ...]
 
 
-def read_tiered_metadata(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> TieredMetadata | None:
+def read_tiered_metadata(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> TieredMetadata | None:
     """The metadata of a store's config files; None where its broker has no tiered store.
 
     Rows that are none (a base offset that is no number) are left out. Raises, or reports, what `read_document` does.
     """
-    document = read_document(files, FILE, on_damage=on_damage, damage=damage)
+    document = read_document(files, FILE, damage=damage)
     if document is None:
         return None
     segments = sorted(_segments(document), key=lambda each: (each.path, each.kind, each.base_offset))

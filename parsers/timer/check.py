@@ -5,7 +5,7 @@ Source: store/timer/TimerCheckpoint.java @5.3.3.
 
 from __future__ import annotations
 
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, report
+from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
 from parsers.layouts.layout import Field, Layout
 from parsers.store.store_file import StoreFile
@@ -23,15 +23,13 @@ TIMER_CHECK = Layout(
 )
 
 
-def read_timercheck(
-    file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> dict[str, int] | None:
+def read_timercheck(file: StoreFile, *, damage: DamageSink | None = None) -> dict[str, int] | None:
     """The seven numbers of TIMER_CHECK; None where they cannot be read.
 
-    Raises (or hands to `damage`, with on_damage="collect"): TruncatedRecord, UnreadableFile.
+    Raises (or hands to `damage`): TruncatedRecord, UnreadableFile.
     """
     try:
         return TIMER_CHECK.unpack(map_file(file.path))
     except StoreFormatError as error:
-        report(error.in_file(file.path), on_damage, damage)
+        report(error.in_file(file.path), damage)
         return None

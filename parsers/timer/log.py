@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.record.layout import MAGIC_BLANK
-from parsers.damage.errors import CorruptRecord, DamageSink, OnDamage, StoreFormatError, report, reporting
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import Bytes, spans, written_end
@@ -51,9 +51,7 @@ BATCH_UNITS = 1 << 16
 Rows = npt.NDArray[np.void]
 
 
-def read_timerlog(
-    files: Sequence[StoreFile], *, on_damage: OnDamage = "raise", damage: DamageSink | None = None
-) -> Iterator[pa.RecordBatch]:
+def read_timerlog(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> Iterator[pa.RecordBatch]:
     """The units of timerlog files, in offset order, as batches of TIMER_RECORD_SCHEMA; other kinds are passed over.
 
     `position` counts bytes in the whole timerlog. The blank unit that ends a file and the unwritten rest of the last
@@ -61,20 +59,15 @@ def read_timerlog(
     """
     logs = [file for file in files if file.kind == "timerlog"]
     for error in sequence_errors(logs):
-        report(error, on_damage, damage)
+        report(error, damage)
     for file in logs:
-        with reporting(file.path, on_damage, damage):
+        with reporting(file.path, damage):
             data = np.frombuffer(map_file(file.path), np.uint8)
-            yield from _file_batches(file, data, on_damage, damage)
+            yield from _file_batches(file, data, damage)
 
 
-def _file_batches(
-    file: StoreFile, data: Bytes, on_damage: OnDamage, damage: DamageSink | None
-) -> Iterator[pa.RecordBatch]:
-    refused = JoinedRuns(
-        lambda first, end: report(_refused(file, data, first, end), on_damage, damage),
-        at_once=on_damage == "raise",
-    )
+def _file_batches(file: StoreFile, data: Bytes, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
+    refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
     for at, piece in spans(data, 0, _written(data) * TIMER_UNIT.size, BATCH_UNITS * TIMER_UNIT.size):
         view, start = np.frombuffer(piece, TIMER_UNIT.dtype), at // TIMER_UNIT.size
         magic = view["magic"]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.damage.errors import DamageSink, OnDamage, report, reporting, torn_end
+from parsers.damage.errors import DamageSink, report, reporting, torn_end
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans
 from parsers.layouts.layout import Field, Layout, native
@@ -37,19 +37,19 @@ BATCH_SLOTS = 1 << 16
 Rows = npt.NDArray[np.void]
 
 
-def read_wheel(file: StoreFile, *, on_damage: OnDamage = "raise", damage: DamageSink | None = None) -> pa.RecordBatch:
+def read_wheel(file: StoreFile, *, damage: DamageSink | None = None) -> pa.RecordBatch:
     """The slots of a timerwheel that are in use, as TIMER_SLOT_SCHEMA. `slot` is the due time modulo the slots.
 
-    Raises (or hands to `damage`, with on_damage="collect"):
+    Raises (or hands to `damage`):
         TruncatedRecord: the size is no multiple of a slot; UnreadableFile.
     """
     slots: list[npt.NDArray[np.int64]] = []
     rows: list[Rows] = []
-    with reporting(file.path, on_damage, damage):
+    with reporting(file.path, damage):
         data = np.frombuffer(map_file(file.path), np.uint8)
         whole = len(data) - len(data) % TIMER_SLOT.size
         if torn := torn_end("a torn timer wheel slot", file.path, len(data), TIMER_SLOT.size):
-            report(torn, on_damage, damage)
+            report(torn, damage)
         for at, piece in spans(data, 0, whole, BATCH_SLOTS * TIMER_SLOT.size):
             view = np.frombuffer(piece, TIMER_SLOT.dtype)
             used = np.flatnonzero((view["time"] != 0) | (view["timer_count"] != 0))

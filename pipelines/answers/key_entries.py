@@ -17,7 +17,7 @@ SCHEMA = schema_from("key text, physical_offset i64, file text, entry_no i32")
 
 def key_entries(store: Store, topic: str, keys: Sequence[str], most: int, damage: DamageSink) -> pa.Table:
     """A row for each entry: in the order of the keys, and for each of them newest first."""
-    query = IndexQuery(store.index, on_damage="collect", damage=damage)
+    query = IndexQuery(store.index, damage=damage)
     asked = pa.array(keys, pa.string())
     files = pa.array([file.path.name for file in query.newest_first], pa.string())
     batches = [

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from parsers.config.document import read_document
 from parsers.config.groups import FILE as GROUPS_FILE
 from parsers.config.offsets import read_offsets
-from parsers.damage.errors import Damage
+from parsers.damage.errors import unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.topics import is_dead_letter, is_retry, retry_topic_of
@@ -21,7 +21,7 @@ LEAST_ALIKE = 0.4
 
 def topics_named(store: Store) -> set[str]:
     """Topics that have a queue, in files or in a database. Damage is not reported."""
-    with StoreQueues(store, on_damage="collect", damage=_not_told) as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return {topic for topic, _ in (*store.queues, *store.batch_queues, *dict(queues.items()))}
 
 
@@ -34,16 +34,12 @@ def is_no_topic(store: Store, topic: str) -> bool:
 def groups_named(store: Store) -> set[str]:
     """Groups in the tables of offsets and of groups, and those of retry and dead letter topics. Damage is not
     reported."""
-    found = {offset.group for _, offset in read_offsets(store.config, on_damage="collect", damage=_not_told)}
-    document = read_document(store.config, GROUPS_FILE, on_damage="collect", damage=_not_told)
+    found = {offset.group for _, offset in read_offsets(store.config, damage=unheard)}
+    document = read_document(store.config, GROUPS_FILE, damage=unheard)
     found |= set() if document is None else set(document.table("subscriptionGroupTable"))
     topics = topics_named(store) | (TopicsKnown.of(store.config).names or frozenset())
     copies = {topic for topic in topics if is_retry(topic) or is_dead_letter(topic)}
     return found | {retry_topic_of(each, topics=topics - copies, groups=found).group for each in copies}
-
-
-def _not_told(_: Damage) -> None:
-    """Drop damage, which whoever asks for a name has been shown before."""
 
 
 def nearest(asked: str, there: Collection[str]) -> str:

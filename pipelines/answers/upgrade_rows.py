@@ -67,7 +67,7 @@ def upgrade(
 def _group_changes(store: Store, before: StoreKnowledge, after: StoreKnowledge, damage: DamageSink) -> Iterator[Change]:
     """Queues on which the next pull of a group goes on elsewhere, and what a group without an offset is answered."""
     saved = offsets_of_store(store, damage)
-    with closing(StoreQueues(store, on_damage="collect", damage=damage)) as queues:
+    with closing(StoreQueues(store, damage=damage)) as queues:
         ends = Ends(queues, LogAccess(store.commitlog))
         for (group, topic), offsets in sorted(saved.offsets.items() if saved is not None else ()):
             for queue_id, offset in sorted(offsets.items()):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parsers.config.topics import read_topics
+from parsers.damage.errors import unheard
 from parsers.queues.queue import BatchQueue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -171,7 +172,7 @@ class _Queues:
     def __init__(self, store: Store, brokers: Collection[str]) -> None:
         self.broker = _broker_of(store, brokers)
         self._log = LogAccess(store.commitlog)
-        self._queues = StoreQueues(store, on_damage="collect")
+        self._queues = StoreQueues(store, damage=unheard)
         self._ends = {key: queue.ends(self._log.min_physical_offset)[1] for key, queue in self._queues.items()}
 
     def end(self, queue: MessageQueue) -> int | None:
@@ -195,7 +196,7 @@ def _broker_of(store: Store, brokers: Collection[str]) -> str | None:
     """
     if len(brokers) == 1:
         return next(iter(brokers))
-    topics = {topic.topic for _, topic in read_topics(store.config, on_damage="collect")}
+    topics = {topic.topic for _, topic in read_topics(store.config, damage=unheard)}
     named = [broker for broker in brokers if broker in topics]
     return named[0] if len(named) == 1 else None
 

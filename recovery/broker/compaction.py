@@ -11,6 +11,7 @@ from pathlib import Path
 
 from parsers.compaction.sparse_queue import NO_UNITS, SparseQueue
 from parsers.consumequeue.batch import BATCH_UNIT
+from parsers.damage.errors import unheard
 from parsers.store.store_file import StoreFile
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, NameRefused, list_files
 from recovery.broker.store_folder import CompactedFiles, QueueKey
@@ -72,7 +73,7 @@ def _load_queue(found: CompactedFiles, version: BrokerVersion, settings: StoreSe
     units = FileList(queue_size)
     list_files(log, found.log, version)
     list_files(units, found.units or (), version)
-    queue = SparseQueue.of([_store_file(file.entry.path) for file in units.files if file.entry], on_damage="collect")
+    queue = SparseQueue.of([_store_file(file.entry.path) for file in units.files if file.entry], damage=unheard)
     end = queue.max_position if version.cuts_copies_at_last_unit else _first_end(queue)
     if end > 0:
         log.truncate_to(end)

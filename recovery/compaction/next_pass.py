@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS
 from parsers.compaction.sparse_queue import SparseQueue
-from parsers.damage.errors import Damage, DamageSink
+from parsers.damage.errors import Damage, DamageSink, unheard
 from parsers.store.store_file import StoreFile
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -80,7 +80,7 @@ def next_pass(
     position: int,
     settings: StoreSettings,
     version: BrokerVersion,
-    damage: DamageSink | None = None,
+    damage: DamageSink = unheard,
 ) -> NextPass:
     """The pass that a broker begins next, on these files as they are; memory: the keys of the copy.
 
@@ -127,7 +127,7 @@ def next_pass(
     return NextPass(copy.queue_offset, fate, newer, True, None, keys)
 
 
-def _read(log: Sequence[StoreFile], damage: DamageSink | None) -> _Copy:
+def _read(log: Sequence[StoreFile], damage: DamageSink) -> _Copy:
     found: list[Damage] = []
 
     def tell(one: Damage) -> None:
@@ -137,7 +137,7 @@ def _read(log: Sequence[StoreFile], damage: DamageSink | None) -> _Copy:
 
     batches, rows = [], []
     for file in log:
-        of_file = list(read_copies([file], columns=KEY_SCHEMA.names, on_damage="collect", damage=tell))
+        of_file = list(read_copies([file], columns=KEY_SCHEMA.names, damage=tell))
         batches += of_file
         rows.append(sum(batch.num_rows for batch in of_file))
     table = pa.Table.from_batches(batches, KEY_SCHEMA).unify_dictionaries()

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from parsers.commitlog.dledger_headers.layout import header_size
-from parsers.damage.errors import DamageSink
+from parsers.damage.errors import DamageSink, unheard
 from parsers.dledger.entries import headers_at
 from parsers.store.store_file import StoreFile
 from recovery.compare.advice import Advice, advise
@@ -100,9 +100,7 @@ class Comparison:
     advice: Advice
 
 
-def compare(
-    replicas: Sequence[Replica], *, group_size: int | None = None, damage: DamageSink | None = None
-) -> Comparison:
+def compare(replicas: Sequence[Replica], *, group_size: int | None = None, damage: DamageSink = unheard) -> Comparison:
     """Compare two or more replicas of one broker.
 
     Args:

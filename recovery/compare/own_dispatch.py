@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from parsers.commitlog.record.message import decode_message
+from parsers.damage.errors import unheard
 from parsers.index.find import MAX_MSGS_NUM_BATCH, IndexQuery
 from parsers.queues.store_queues import StoreQueues
 from parsers.values.java import LONG_MAX, LONG_MIN
@@ -31,8 +32,8 @@ class OwnDispatch:
 
     def __init__(self, replica: Replica) -> None:
         self._rules = replica.known.rules
-        self._queues = StoreQueues(replica.store, on_damage="collect")
-        self._index = IndexQuery(replica.store.index, on_damage="collect")
+        self._queues = StoreQueues(replica.store, damage=unheard)
+        self._index = IndexQuery(replica.store.index, damage=unheard)
 
     def close(self) -> None:
         """Let a database of queues go."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from parsers.checkpoints.epochs import Epoch, read_epochs
-from parsers.damage.errors import DamageSink
+from parsers.damage.errors import DamageSink, unheard
 from parsers.dledger.state import DLedgerState, read_state
 from parsers.store.store import Store
 from recovery.knowledge.inference import StoreKnowledge
@@ -36,10 +36,10 @@ class Replica:
     state: DLedgerState
 
     @classmethod
-    def of(cls, name: str, store: Store, known: StoreKnowledge, damage: DamageSink | None = None) -> Replica:
+    def of(cls, name: str, store: Store, known: StoreKnowledge, damage: DamageSink = unheard) -> Replica:
         """The replica that this store is. What cannot be read of it goes to `damage`."""
-        read = read_epochs(store.epochs, on_damage="collect", damage=damage)
-        state = read_state(store.dledger, on_damage="collect", damage=damage)
+        read = read_epochs(store.epochs, damage=damage)
+        state = read_state(store.dledger, damage=damage)
         return cls(name, store, known, None if read is None else read[1], state)
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from parsers.config.groups import read_groups
 from parsers.config.offsets import read_delay_offsets, read_offsets
 from parsers.config.topics import read_topics
-from parsers.damage.errors import DamageSink
+from parsers.damage.errors import DamageSink, unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
@@ -58,18 +58,18 @@ class Difference:
     group: str | None = None
 
 
-def tables_of(replica: Replica, damage: DamageSink | None = None) -> Tables:
+def tables_of(replica: Replica, damage: DamageSink = unheard) -> Tables:
     """The tables of a store; what cannot be read of them goes to `damage`."""
     store = replica.store
-    stored = read_offsets(store.config, on_damage="collect", damage=damage)
+    stored = read_offsets(store.config, damage=damage)
     committed = [(file, offset) for file, offset in stored if offset.kind != "pull"]
     return Tables(
         queues=_queues(store, damage),
         offsets={OffsetKey(each.group, each.topic, each.queue_id): each.consumer_offset for _, each in committed},
         offsets_written_ms=max((file.mtime_ns // 1_000_000 for file, _ in committed), default=None),
-        delay_offsets=read_delay_offsets(store.config, on_damage="collect", damage=damage),
-        topics={each.topic: _said(each) for _, each in read_topics(store.config, on_damage="collect", damage=damage)},
-        groups={each.group: each.settings for _, each in read_groups(store.config, on_damage="collect", damage=damage)},
+        delay_offsets=read_delay_offsets(store.config, damage=damage),
+        topics={each.topic: _said(each) for _, each in read_topics(store.config, damage=damage)},
+        groups={each.group: each.settings for _, each in read_groups(store.config, damage=damage)},
     )
 
 
@@ -94,9 +94,9 @@ def differences(left: Tables, right: Tables) -> Iterator[Difference]:
     yield from _settings("group_config", left.groups, right.groups)
 
 
-def _queues(store: Store, damage: DamageSink | None) -> dict[QueueKey, tuple[int, int]]:
+def _queues(store: Store, damage: DamageSink) -> dict[QueueKey, tuple[int, int]]:
     log_begins = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         return {key: queue.ends(log_begins) for key, queue in queues.items()}
 
 

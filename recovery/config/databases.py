@@ -132,7 +132,7 @@ def _read(entry: Entry | None, file: ConfigFile, opens_one_family: bool) -> tupl
         why = f"it has column families that this version does not open: {', '.join(more)}"
         return ConfigCopy(entry.name, CopyState.UNREADABLE, why=why), 0
     damage: list[Damage] = []
-    content = read_table(entry.path, name, on_damage="collect", damage=damage.append)
+    content = read_table(entry.path, name, damage=damage.append)
     rows = _rows(content, file)
     if damage:
         return ConfigCopy(entry.name, CopyState.UNREADABLE, beginning=rows, why=damage[0].reason), 0

@@ -90,11 +90,11 @@ class Progress:
     def of(cls, store: Store, damage: DamageSink) -> Progress:
         """What config/delayOffset.json and config/timercheck say; their damage goes to `damage`."""
         broken: list[Damage] = []
-        offsets = read_delay_offsets(store.config, on_damage="collect", damage=broken.append)
+        offsets = read_delay_offsets(store.config, damage=broken.append)
         for each in broken:
             damage(each)
         checks = [file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size]
-        check = read_timercheck(checks[0], on_damage="collect", damage=damage) if checks else None
+        check = read_timercheck(checks[0], damage=damage) if checks else None
         told = [] if check is None else [(check["last_read_time_ms"], check["last_queue_offset"])]
         in_database = _timers_in_database(store, damage)
         told += in_database
@@ -111,7 +111,7 @@ def _unflushed(store: Store, flushed: int, damage: DamageSink) -> npt.NDArray[np
     from parsers.timer.log import read_timerlog
 
     files = [file for file in store.timer if file.kind == "timerlog" and (file.base_offset or 0) + file.size > flushed]
-    batches = read_timerlog(files, on_damage="collect", damage=damage)
+    batches = read_timerlog(files, damage=damage)
     places = [batch.column("physical_offset").to_numpy() for batch in batches]
     return np.concatenate(places) if places else np.empty(0, np.int64)
 
@@ -123,5 +123,5 @@ def _timers_in_database(store: Store, damage: DamageSink) -> list[tuple[int, int
     """
     if store.message_database is None:
         return []
-    notes = read_notes(store.message_database, on_damage="collect", damage=damage)
+    notes = read_notes(store.message_database, damage=damage)
     return [(notes.get(TIMERS_READ, 0), notes[TIMERS_TAKEN])] if TIMERS_TAKEN in notes else []

@@ -45,7 +45,7 @@ class StatedPops:
 
 def stated_pops(store: Store, damage: DamageSink) -> StatedPops:
     """What both files state; none of them is there in a store that nobody pops from."""
-    ordered = read_order_info(store.config, on_damage="collect", damage=damage)
+    ordered = read_order_info(store.config, damage=damage)
     source = POP_SOURCES.index(PopSource.ORDER_INFO)
     columns = [
         [each.group for each in ordered],
@@ -59,7 +59,7 @@ def stated_pops(store: Store, damage: DamageSink) -> StatedPops:
     ]
     tables = [pa.table(dict(zip(STATED.names, columns, strict=True)), schema=STATED)]
     if store.pop_database is not None:
-        records = read_pop_records(store.pop_database, on_damage="collect", damage=damage)
+        records = read_pop_records(store.pop_database, damage=damage)
         tables += [_records(table) for table in records]
     rows = pa.concat_tables(tables).combine_chunks()
     topic = rows["topic"].combine_chunks().dictionary_encode()

@@ -179,14 +179,14 @@ class _Kept:
         broken: list[Damage] = []
         if store.message_database is None:
             return cls({}, None)
-        rows = read_message_records(store.message_database, [HALF_FAMILY], on_damage="collect", damage=broken.append)
+        rows = read_message_records(store.message_database, [HALF_FAMILY], damage=broken.append)
         checks = {
             place: times
             for batch in rows
             for place, times in zip(batch["physical_offset"].to_pylist(), batch["check_times"].to_pylist(), strict=True)
             if times is not None
         }
-        notes = read_notes(store.message_database, on_damage="collect", damage=broken.append)
+        notes = read_notes(store.message_database, damage=broken.append)
         for each in broken:
             damage(each)
         return cls(checks, None if broken else notes.get(HALVES_TO, NONE))

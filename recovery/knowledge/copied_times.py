@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from parsers.damage.errors import unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.utc import utc_text
@@ -46,7 +47,7 @@ def times_lost(store: Store, newest_ms: int) -> TimesLost | None:
 
 def copied_without_times(store: Store) -> TimesLost | None:
     """`times_lost`, from the newest message of the store's own queues."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return times_lost(store, newest_message_ms(queues, LogAccess(store.commitlog)))
 
 

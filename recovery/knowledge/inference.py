@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from parsers.config.topics import broker_named_by, read_topics
+from parsers.damage.errors import unheard
 from parsers.store.store import Store
 from parsers.values.topics import is_lmq
 from recovery.knowledge.setting_signs import settings_told
@@ -89,5 +90,5 @@ def broker_name_in(store: Store) -> str | None:
     """The broker's name as its topics.json tells it; None where it does not."""
     return broker_named_by(
         (topic.topic, topic.perm, (topic.read_queue_nums, topic.write_queue_nums))
-        for _, topic in read_topics(store.config, on_damage="collect")
+        for _, topic in read_topics(store.config, damage=unheard)
     )

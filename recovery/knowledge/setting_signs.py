@@ -11,7 +11,7 @@ from parsers.commitlog.record.tags import DelayLevels
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
 from parsers.consumequeue.layout import ext_offset, tags_code_kind
-from parsers.damage.errors import Damage, StoreFormatError
+from parsers.damage.errors import Damage, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.index.open import open_index
 from parsers.queues.queue import Queue
@@ -36,7 +36,7 @@ INDEX_SETTING, HALVES_SETTING = "indexRocksDBEnable", "transRocksDBEnable"
 
 def settings_told(store: Store) -> tuple[StoreSettings, list[Inferred]]:
     """The settings that leave traces; all others at the broker's defaults."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         facts = list(_traces(store, queues))
     return StoreSettings.from_config([(fact.what, fact.value) for fact in facts]), facts
 
@@ -84,7 +84,7 @@ def _message_database(store: Store) -> Iterator[Inferred]:
     if store.message_database is None:
         return
     unread: list[Damage] = []
-    notes = read_notes(store.message_database, on_damage="collect", damage=unread.append)
+    notes = read_notes(store.message_database, damage=unread.append)
     for setting, note in ((INDEX_SETTING, INDEXED_TO), (HALVES_SETTING, HALVES_TO)):
         if unread and note not in notes:
             why = f"assumed: {MESSAGE_DATABASE}/, which would show it, cannot be read: {unread[0].reason}"
@@ -98,7 +98,7 @@ def _message_database(store: Store) -> Iterator[Inferred]:
     if INDEXED_TO not in notes:
         return
     yield Inferred(INDEX_SETTING, "true", f"{MESSAGE_DATABASE}/ has an index")
-    stored = None if store.checkpoint is None else read_checkpoint(store.checkpoint, on_damage="collect")
+    stored = None if store.checkpoint is None else read_checkpoint(store.checkpoint, damage=unheard)
     if not store.index and stored is not None and stored.index_msg_timestamp == 0:
         why = f"assumed: {MESSAGE_DATABASE}/ has an index, and no index file was ever flushed or is there"
         yield Inferred("indexFileWriteEnable", "false", why, False)
@@ -161,7 +161,7 @@ def _timer_log_size(store: Store) -> Iterator[Inferred]:
 
 def _timer_checks(store: Store) -> Iterator[dict[str, int]]:
     for file in store.timer:
-        check = read_timercheck(file, on_damage="collect") if file.kind == "timercheck" else None
+        check = read_timercheck(file, damage=unheard) if file.kind == "timercheck" else None
         if check is not None:
             yield check
 
@@ -180,7 +180,7 @@ def _compaction_sizes(store: Store) -> Iterator[Inferred]:
 
 
 def _geometry(store: Store) -> Iterator[Inferred]:
-    opened = [found for found in open_index(store.index, on_damage="collect") if found.geometry is not None]
+    opened = [found for found in open_index(store.index, damage=unheard) if found.geometry is not None]
     if not opened:
         why = "assumed: the broker's default, no index file shows it"
         defaults = StoreSettings()

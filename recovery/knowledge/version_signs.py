@@ -11,7 +11,7 @@ import numpy as np
 from parsers.commitlog.record.layout import MAGIC_V2, SYS_FLAG_TRANSACTION
 from parsers.commitlog.record.message import Message
 from parsers.config.topics import read_topics
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.index.find import IndexQuery
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
@@ -116,7 +116,7 @@ def _bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, Broke
     if tagged is not None:
         since = BrokerVersion(5, 4, 0)
         yield (since, NEVER, "the index holds tags") if tagged else (EVER, since, "the index holds no tags")
-    topics = [topic for _, topic in read_topics(store.config, on_damage="collect")]
+    topics = [topic for _, topic in read_topics(store.config, damage=unheard)]
     if topics and all(topic.attributes is None for topic in topics):
         yield EVER, BrokerVersion(5, 0, 0), "config/topics.json knows no attributes of topics"
     counts_puts = _index_counts_puts(store)
@@ -140,7 +140,7 @@ def _bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, Broke
 
 def _index_counts_puts(store: Store) -> bool | None:
     """Whether the header of an index file counts the entries or the slots that they use; None where nothing tells."""
-    for file in open_index(store.index[:ASKED_FILES], on_damage="collect"):
+    for file in open_index(store.index[:ASKED_FILES], damage=unheard):
         if file.geometry is None or file.entries < 2:
             continue  # with an entry all slots are there, too
         slots = file.data[INDEX_HEADER.size : file.geometry.entries_at].view(INDEX_SLOT.dtype)
@@ -157,7 +157,7 @@ def _old_bounds(store: Store, sample: Sample) -> Iterator[tuple[BrokerVersion, B
         yield EVER, BrokerVersion(4, 3, 0), "half messages are in the log under their own topics"
     commits = [message for message in sample if message.sys_flag & SYS_FLAG_TRANSACTION == COMMIT]
     keyed = [message for message in commits if (message.property_value("KEYS") or "").strip()][:SAMPLED_UNITS]
-    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    queries = [IndexQuery([file], damage=unheard) for file in store.index[:ASKED_FILES]]
     if queries and len(keyed) > 1 and not any(_is_indexed(message, query) for message in keyed for query in queries):
         yield EVER, BrokerVersion(4, 0, 0), "the index holds no record that commits a transaction"
 
@@ -193,7 +193,7 @@ def index_holds_tags(store: Store, sample: Iterable[Message]) -> bool | None:
 
 def _indexed_by_tag(sample: Iterable[Message], store: Store) -> Iterator[tuple[int, bool]]:
     """Each message with a tag that the index knows by UNIQ_KEY, and whether one of its time is there by the tag too."""
-    queries = [IndexQuery([file], on_damage="collect") for file in store.index[:ASKED_FILES]]
+    queries = [IndexQuery([file], damage=unheard) for file in store.index[:ASKED_FILES]]
     for message in sample:
         tags, unique_id = message.property_value("TAGS"), message.property_value("UNIQ_KEY")
         if not tags or not unique_id:
@@ -212,7 +212,7 @@ def _newest_by_tag(store: Store) -> list[tuple[int, bool]]:
     Entries at the end may be of messages that the log has lost: the search goes back in growing steps.
     """
     log = LogAccess(store.commitlog)
-    for file in reversed([file for file in open_index(store.index, on_damage="collect") if file.entries]):
+    for file in reversed([file for file in open_index(store.index, damage=unheard) if file.entries]):
         last, step = file.entries, NEWEST_ENTRIES
         while last > 0:
             seen = list(_by_tag(log, file, max(1, last - NEWEST_ENTRIES + 1), last))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from parsers.damage.errors import unheard
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -35,7 +36,7 @@ def lives_of(store: Store, rules: DispatchRules, events: Sequence[TopicEvent] = 
 
 def lives_from(store: Store, numbering: Numbering, events: Sequence[TopicEvent] = ()) -> TopicLives:
     """The lives of a store's topics, whose log is numbered so; none where its queues cannot be read."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return lives_beside(store, queues, numbering, events)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from parsers.config.document import read_document
 from parsers.config.topics import FILE as TOPICS_FILE
 from parsers.config.topics import TopicConfig, document_topics
+from parsers.damage.errors import unheard
 from parsers.store.store_file import StoreFile
 from parsers.values.topics import is_brokers_own
 
@@ -26,8 +27,8 @@ class TopicsKnown:
     @classmethod
     def of(cls, files: Sequence[StoreFile]) -> TopicsKnown:
         """`files`: those of config/. A file without a single topic tells nothing: no broker writes one."""
-        document = read_document(files, TOPICS_FILE, on_damage="collect")
-        topics = [] if document is None else list(document_topics(document, "collect"))
+        document = read_document(files, TOPICS_FILE, damage=unheard)
+        topics = [] if document is None else list(document_topics(document, unheard))
         if document is None or not topics:
             return cls()
         users = frozenset(topic.topic for topic in topics if not _made_at_start(topic))

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from parsers.commitlog.batches.segment import read_segment
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
+from parsers.damage.errors import unheard
 from parsers.index.open import OpenIndex
 from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import ROLLBACK
@@ -107,7 +108,7 @@ def _keyed(files: Sequence[StoreFile], begin: int, end: int, topic: str | None) 
         base = file.base_offset or 0
         start, stop = max(0, begin - base), min(file.size, end - base)
         if start < stop:
-            for batch in read_segment(file, columns=COLUMNS, between=(start, stop), on_damage="collect"):
+            for batch in read_segment(file, columns=COLUMNS, between=(start, stop), damage=unheard):
                 places = _indexed(batch, topic)["physical_offset"].to_pylist()
                 yield from (place for place in places if begin <= place < end)  # a DLedger entry starts before it
 

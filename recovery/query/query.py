@@ -16,7 +16,7 @@ from parsers.commitlog.batches.read import MessageFilter, read_commitlog
 from parsers.commitlog.record.host import decode_message_id
 from parsers.commitlog.record.message import Message
 from parsers.commitlog.record.properties import last_value
-from parsers.damage.errors import Damage, DamageSink, StoreFormatError, report
+from parsers.damage.errors import Damage, DamageSink, StoreFormatError, report, unheard
 from parsers.index.find import IndexHit, IndexQuery
 from parsers.index.open import open_index
 from parsers.queues.queue import BatchQueue
@@ -71,12 +71,12 @@ class TimeQuestion:
 class StoreQuery:
     """A store opened for questions. What is damaged on the way is handed to `damage`, never raised."""
 
-    def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink | None = None) -> None:
+    def __init__(self, store: Store, known: StoreKnowledge, *, damage: DamageSink = unheard) -> None:
         self._store, self._version, self._damage = store, known.version, damage
         self._database = store.message_database if known.settings.answers_keys_from_database else None
         self._log = LogAccess(store.commitlog)
-        self._index = IndexQuery(store.index, on_damage="collect", damage=damage)
-        self._queues = StoreQueues(store, on_damage="collect", damage=damage)
+        self._index = IndexQuery(store.index, damage=damage)
+        self._queues = StoreQueues(store, damage=damage)
         self._searches: dict[QueueKey, QueueSearch | None] = {}
         self._lives = StoreLives(store, known)
 
@@ -97,7 +97,7 @@ class StoreQuery:
                 end_ms=question.end_ms,
             )
         except StoreFormatError as error:
-            report(error, "collect", self._damage)
+            report(error, self._damage)
             return []
 
     def index_hits(self, question: KeyQuestion) -> list[IndexHit]:
@@ -149,7 +149,7 @@ class StoreQuery:
     def index_reach(self) -> Reach | None:
         """From which message to which the index goes; None without an entry."""
         if self._database is None:
-            return reach_of(open_index(self._store.index, on_damage="collect"))
+            return reach_of(open_index(self._store.index, damage=unheard))
         notes, first = self._notes(self._database), self._log.message(self._log.min_physical_offset)
         if first is None or not {INDEXED_TO, INDEXED_AT} <= notes.keys():
             return None
@@ -161,7 +161,7 @@ class StoreQuery:
             return uncovered_behind(
                 self._store.commitlog, self._log, self._notes(self._database).get(INDEXED_TO), topic
             )
-        return uncovered(self._store.commitlog, self._log, open_index(self._store.index, on_damage="collect"), topic)
+        return uncovered(self._store.commitlog, self._log, open_index(self._store.index, damage=unheard), topic)
 
     @cached_property
     def _opened_database(self) -> Database:
@@ -170,7 +170,7 @@ class StoreQuery:
         return Database(self._database.path)
 
     def _notes(self, database: StoreFile) -> dict[tuple[str, bytes], int]:
-        return read_notes(database, on_damage="collect", damage=self._damage)
+        return read_notes(database, damage=self._damage)
 
     def life_of(self, message: Message) -> Life | None:
         """Whether a message is in its queue, or of a former life of its topic: one that a deletion ended.

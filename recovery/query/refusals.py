@@ -41,8 +41,8 @@ class Refusals:
 def refusals(store: Store) -> Refusals:
     """What the store's tables switch off; what cannot be read of them is left to those who report on them."""
     unread: list[Damage] = []
-    groups = read_groups(store.config, on_damage="collect", damage=unread.append)
-    topics = read_topics(store.config, on_damage="collect", damage=unread.append)
+    groups = read_groups(store.config, damage=unread.append)
+    topics = read_topics(store.config, damage=unread.append)
     return Refusals(
         frozenset(group.group for _, group in groups if group.consume_enable is False),
         frozenset(topic.topic for _, topic in topics if topic.perm is not None and not topic.perm & PERM_READ),

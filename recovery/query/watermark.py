@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.consumequeue.batch import summarize_batch_queue
 from parsers.consumequeue.summary import QueueSummary
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.queues.queue import BatchQueue, Pointer, Queue
 from parsers.queues.store_queues import StoreQueues
@@ -90,7 +90,7 @@ def summary_before(queue: Queue, summary: QueueSummary, until: int, log_end: int
     if summary.max_physical_offset is None or not until < summary.max_physical_offset <= log_end:
         return summary
     if isinstance(queue, BatchQueue):
-        cut = summarize_batch_queue(queue.files, without=range(until, log_end), on_damage=queue.on_damage)
+        cut = summarize_batch_queue(queue.files, without=range(until, log_end), damage=queue.damage and unheard)
         return replace(
             summary,
             min_queue_offset=min(summary.min_queue_offset, cut.max_queue_offset),
@@ -120,7 +120,7 @@ def summary_before(queue: Queue, summary: QueueSummary, until: int, log_end: int
 def _newest_unit(store: Store) -> Pointer:
     """The newest message of the log that a queue has: a last unit counts where the log has a record of its size, as a
     damaged one leads anywhere."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         pointers = sorted(_last_units(queues), reverse=True)
     bases = [file.base_offset or 0 for file in store.commitlog]
     return next((each for each in pointers if _leads_to_record(store.commitlog, bases, each)), NOWHERE)

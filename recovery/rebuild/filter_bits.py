@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import ceil, e, log
 
 from parsers.config.groups import ConsumerFilter, read_filters
+from parsers.damage.errors import unheard
 from parsers.store.store import Store
 from recovery.filter.errors import FilterTooLarge, InvalidFilter
 from recovery.filter.expressions import Expression, asked_properties, delivers
@@ -74,7 +75,7 @@ def filter_bits(store: Store, known: StoreKnowledge) -> FilterBits:
     """What consumerFilter.json says, where the broker calculates bit maps (enableCalcFilterBitMap)."""
     if not known.settings.enable_calc_filter_bit_map:
         return FilterBits(why_not="enableCalcFilterBitMap was not said, and no ext unit of the store has a bit map")
-    filters = read_filters(store.config, on_damage="collect", damage=lambda _: None)
+    filters = read_filters(store.config, damage=unheard)
     return bits_of(filters, known.version, filter_shape(known.settings))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.config.offsets import read_delay_offsets, read_offsets
+from parsers.damage.errors import unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.sequence import holes
 from parsers.store.store import Store
@@ -220,7 +221,7 @@ def _expired(store: Store, rebuilt: Collection[QueueKey], lives: TopicLives) -> 
     if store.queue_database is not None:
         return
     following = _stored_offsets(store, lives) if store.log_start else {}
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         for key, queue in queues.items():
             following[key] = queue.ends(store.log_start)[1]
     for key, queue_offset in sorted(following.items()):
@@ -232,11 +233,11 @@ def _stored_offsets(store: Store, lives: TopicLives) -> dict[QueueKey, int]:
     """The highest offset that is stored of each queue of a topic that topics.json names."""
     named = TopicsKnown.of(store.config).names or frozenset()
     found: dict[QueueKey, int] = {}
-    for _, offset in read_offsets(store.config, on_damage="collect"):
+    for _, offset in read_offsets(store.config, damage=unheard):
         if offset.topic in named and not lives.is_deleted(offset.topic):
             key = offset.topic, offset.queue_id
             found[key] = max(found.get(key, 0), offset.consumer_offset)
-    for level, queue_offset in read_delay_offsets(store.config, on_damage="collect").items():
+    for level, queue_offset in read_delay_offsets(store.config, damage=unheard).items():
         found[SCHEDULE_TOPIC, level - 1] = queue_offset
     return found
 

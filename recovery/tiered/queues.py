@@ -103,7 +103,7 @@ def tiered_queues(
     Memory: 16 bytes for each message of the broker's own queue. Each message of the segments is decoded by itself.
     """
     log = LogAccess(store.commitlog)
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         for key, parts in sorted(_by_queue(metadata.segments).items()):
             queue = queues.get(key[1:])
             state = _told(key, parts, metadata)
@@ -181,7 +181,7 @@ def _opened(path: Path, damage: DamageSink) -> memoryview | None:
     try:
         return map_file(path)
     except StoreFormatError as error:
-        report(error.in_file(path), "collect", damage)
+        report(error.in_file(path), damage)
         return None
 
 

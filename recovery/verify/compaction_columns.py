@@ -14,7 +14,7 @@ from parsers.compaction.positions import NO_PASS, read_positions
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.consumequeue.layout import PRE_BLANK
 from parsers.consumequeue.read import units
-from parsers.damage.errors import Damage, StoreFormatError
+from parsers.damage.errors import Damage, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
@@ -51,14 +51,14 @@ def judge_compaction(store: Store, known: StoreKnowledge, lost: Intervals) -> Ju
         lost: ranges of the CommitLog that a finding covers.
     """
     damages: list[Damage] = []
-    positions = read_positions(store.config, on_damage="collect", damage=damages.append)
+    positions = read_positions(store.config, damage=damages.append)
     if not (store.compaction_logs or store.compaction_queues):
         return check_positions(damages, {}, is_missing=False)
     log = LogAccess(store.commitlog)
     judged = [check_loads(_loads(store, known))]
     ahead: dict[QueueKey, tuple[int, int]] = {}
     for key, files in store.compaction_logs.items():
-        queue = SparseQueue.of(store.compaction_queues.get(key, []), on_damage="collect")
+        queue = SparseQueue.of(store.compaction_queues.get(key, []), damage=unheard)
         by_name = {held.file.name: held.file for held in queue.files}
         offsets: list[Longs] = []
         for file in files:
@@ -97,7 +97,7 @@ def _loads(store: Store, known: StoreKnowledge) -> Iterator[tuple[str, int, str]
 
 def _copies(store: Store, log: LogAccess, key: QueueKey, file: StoreFile, lost: Intervals) -> CopyColumns:
     damage: list[Damage] = []
-    batches = list(read_copies([file], columns=COLUMNS, on_damage="collect", damage=damage.append))
+    batches = list(read_copies([file], columns=COLUMNS, damage=damage.append))
     table = pa.Table.from_batches(batches) if batches else None
 
     def longs(name: str) -> Longs:

@@ -10,7 +10,7 @@ from itertools import starmap
 
 import numpy as np
 
-from parsers.damage.errors import UnreadableFile
+from parsers.damage.errors import UnreadableFile, unheard
 from parsers.evidence.extents import data_end
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store import Store
@@ -55,7 +55,7 @@ class Left:
 def files_of(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Files:
     """What a log is compared with, as it lies on disk."""
     spooled, unread = spool_of(store)
-    opened = open_index(store.index, on_damage="collect")
+    opened = open_index(store.index, damage=unheard)
     return Files(
         queues=_queues_on_disk(store, known.settings.consume_queue_file_size, spooled),
         opened=opened,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.damage.errors import Damage, StoreFormatError
+from parsers.damage.errors import Damage, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -50,9 +50,7 @@ def judge_timer(store: Store, known: StoreKnowledge, side: LogSide) -> Judgement
         return Judgement()
     check = _check(store)  # before the wheel: what it says to be flushed is in there then
     damage: list[Damage] = []
-    table = pa.Table.from_batches(
-        read_timerlog(of_kind["timerlog"], on_damage="collect", damage=damage.append), TIMER_RECORD_SCHEMA
-    )
+    table = pa.Table.from_batches(read_timerlog(of_kind["timerlog"], damage=damage.append), TIMER_RECORD_SCHEMA)
     units = _units(table, store.commitlog, side)
     shape = _shape(store, of_kind["timerlog"], units, damage)
     slots = _slots(of_kind[WHEEL])
@@ -145,7 +143,7 @@ def _longs(column: pa.ChunkedArray) -> Longs:
 def _taken_in(store: Store, before: int) -> tuple[Longs, Longs] | None:
     """Physical offsets of the messages of the timer queue before this queue offset that are in the log, and when they
     are due; None without that queue."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         queue = queues.get((TIMER_TOPIC, 0))
         if queue is None:
             return None
@@ -201,7 +199,7 @@ def _shape(store: Store, files: Sequence[StoreFile], units: TimerUnits, damage: 
 
 
 def _slots(files: Sequence[StoreFile]) -> Slots:
-    batches = [read_wheel(file, on_damage="collect") for file in files]
+    batches = [read_wheel(file, damage=unheard) for file in files]
     table = pa.Table.from_batches(batches, TIMER_SLOT_SCHEMA)
     slot, time, first_position, last_position, timer_count = (_longs(table[name]) for name in TIMER_SLOT_SCHEMA.names)
     is_whole = [file.size for file in files] == [WHEEL_BYTES]
@@ -210,4 +208,4 @@ def _slots(files: Sequence[StoreFile]) -> Slots:
 
 def _check(store: Store) -> dict[str, int] | None:
     files = (file for file in store.timer if file.kind == "timercheck" and file.size >= TIMER_CHECK.size)
-    return next((read_timercheck(file, on_damage="collect") for file in files), None)
+    return next((read_timercheck(file, damage=unheard) for file in files), None)

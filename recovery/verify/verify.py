@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from parsers.damage.errors import TooLarge, UnreadableFile
+from parsers.damage.errors import TooLarge, UnreadableFile, unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
@@ -101,7 +101,7 @@ def verify(store: Store, known: StoreKnowledge, *, settles: bool = True) -> Veri
 def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> Verification:
     """The findings of a store after the first pass over its log."""
     try:
-        with StoreQueues(store, on_damage="collect") as queues:
+        with StoreQueues(store, damage=unheard) as queues:
             judgement = _Verify(store, known, files, seen, queues).judge()
     except SettledInVain:
         return verify(store, known, settles=False)
@@ -112,7 +112,7 @@ def judged(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> 
 
 def queue_sides(store: Store, known: StoreKnowledge, files: Files, seen: Outline) -> QueueSides:
     """The queues beside the log after the first pass over it."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return _Verify(store, known, files, seen, queues).sides()
 
 

@@ -105,7 +105,7 @@ def row_bytes(family: int, key: bytes, value: bytes) -> bytes:
 def read_queue_rows(content: bytes, folder: Path) -> None:
     """Take bytes as the rows of a database of queues."""
     seen = Seen()
-    table = QueueTable(_as_database(Rows(content, folder)), lambda error: report(error, "collect", seen))
+    table = QueueTable(_as_database(Rows(content, folder)), lambda error: report(error, seen))
     for key in table.limits:
         for commitlog_min in (0, 1, LONG_MAX):
             first, end = queue_ends(table, key, commitlog_min)
@@ -121,7 +121,7 @@ def read_table_rows(content: bytes, folder: Path) -> None:
     for form in ("topics", tables.SECOND_FORM):
         with patch.object(tables, "Database", lambda place: Rows(content, place)):
             for name in tables.KEPT:
-                tables.read_table(folder / form, name, on_damage="collect", damage=Seen())
+                tables.read_table(folder / form, name, damage=Seen())
 
 
 def _as_database(rows: Rows) -> Database:

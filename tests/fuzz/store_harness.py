@@ -26,7 +26,7 @@ from parsers.consumequeue.ext_columns import read_ext_units as read_ext_units_of
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
 from parsers.consumequeue.summary import summarize_queue
-from parsers.damage.errors import OnDamage, StoreFormatError
+from parsers.damage.errors import StoreFormatError
 from parsers.dledger.index import EntryIndex, read_entry_index
 from parsers.dledger.state import read_state
 from parsers.evidence.mapped import map_file
@@ -70,77 +70,79 @@ PLACES = {
 
 def read_anything(file: StoreFile) -> None:
     """Rows, damage rows or the typed error that names its file; a line of explanation for every byte."""
-    READERS[file.kind](file, "collect", Seen())
+    READERS[file.kind](file, Seen())
     assert sum(line.length for line in explain_file(file)) == file.size
     error = typed_error(READERS[file.kind], file)
     assert error is None or error.path == file.path
 
 
-def read_classic(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    rows = sum(batch.num_rows for batch in read_queue([file], on_damage=on_damage, damage=seen))
-    summarize_queue([file], on_damage=on_damage, damage=seen)
-    assert rows * CQ_UNIT.size + sum(row.length for row in seen.rows) == expected_bytes(file)
+def lost_bytes(seen: Seen | None) -> int:
+    """Bytes that were damage; without a sink a reader raises at the first of them."""
+    return 0 if seen is None else sum(row.length for row in seen.rows)
 
 
-def read_batches(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    rows = sum(batch.num_rows for batch in read_batch_queue([file], on_damage=on_damage, damage=seen))
-    summarize_batch_queue([file], on_damage=on_damage, damage=seen)
-    assert rows * BATCH_UNIT.size + sum(row.length for row in seen.rows) <= file.size
+def read_classic(file: StoreFile, seen: Seen | None) -> None:
+    rows = sum(batch.num_rows for batch in read_queue([file], damage=seen))
+    summarize_queue([file], damage=seen)
+    assert rows * CQ_UNIT.size + lost_bytes(seen) == expected_bytes(file)
 
 
-def read_sparse(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    rows = sum(batch.num_rows for batch in read_sparse_queue([file], on_damage=on_damage, damage=seen))
-    assert rows * BATCH_UNIT.size + sum(row.length for row in seen.rows) <= file.size
-    queue = SparseQueue.of([file], on_damage=on_damage, damage=seen)
+def read_batches(file: StoreFile, seen: Seen | None) -> None:
+    rows = sum(batch.num_rows for batch in read_batch_queue([file], damage=seen))
+    summarize_batch_queue([file], damage=seen)
+    assert rows * BATCH_UNIT.size + lost_bytes(seen) <= file.size
+
+
+def read_sparse(file: StoreFile, seen: Seen | None) -> None:
+    rows = sum(batch.num_rows for batch in read_sparse_queue([file], damage=seen))
+    assert rows * BATCH_UNIT.size + lost_bytes(seen) <= file.size
+    queue = SparseQueue.of([file], damage=seen)
     for queue_offset in (0, queue.min_queue_offset, queue.max_queue_offset - 1, queue.max_queue_offset, LONG_MAX):
         found = pull(queue, queue_offset)
         assert (found.first_queue_offset is not None) == (found.status == "FOUND")
         list(units_from(queue, queue_offset))
 
 
-def read_copied(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    copies = list(read_copies([file], on_damage=on_damage, damage=seen))
+def read_copied(file: StoreFile, seen: Seen | None) -> None:
+    copies = list(read_copies([file], damage=seen))
     assert all(batch.schema.names == COPY_SCHEMA.names for batch in copies)
     found = next_pass([file, file], SparseQueue.of([]), NO_PASS, StoreSettings(), BrokerVersion(5, 3, 3))
     assert found.changes is not True
 
 
-def read_entries(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+def read_entries(file: StoreFile, seen: Seen | None) -> None:
     for geometry in (None, Geometry(500, 2000)):
-        rows = sum(b.num_rows for b in read_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
+        rows = sum(b.num_rows for b in read_index([file], geometry=geometry, damage=seen))
         assert rows <= file.size // 20
-        index_files([file], geometry=geometry, on_damage=on_damage, damage=seen)
-        IndexQuery([file], geometry=geometry, on_damage=on_damage, damage=seen).find("Small", "k1")
-        list(open_index([file], geometry=geometry, on_damage=on_damage, damage=seen))
+        index_files([file], geometry=geometry, damage=seen)
+        IndexQuery([file], geometry=geometry, damage=seen).find("Small", "k1")
+        list(open_index([file], geometry=geometry, damage=seen))
 
 
-def read_entry_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    rows = sum(batch.num_rows for batch in read_entry_index([file], on_damage=on_damage, damage=seen))
-    assert rows * INDEX_UNIT_SIZE + sum(row.length for row in seen.rows) <= file.size
+def read_entry_units(file: StoreFile, seen: Seen | None) -> None:
+    rows = sum(batch.num_rows for batch in read_entry_index([file], damage=seen))
+    assert rows * INDEX_UNIT_SIZE + lost_bytes(seen) <= file.size
     EntryIndex.of([file]).units_of(np.array([0, -1, 1 << 62]))
 
 
-def read_ext_units(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+def read_ext_units(file: StoreFile, seen: Seen | None) -> None:
     columns = ext_columns([file])
-    units = [
-        (unit.size, unit.tags_code, unit.store_timestamp_ms)
-        for unit in read_ext(file, on_damage=on_damage, damage=seen)
-    ]
+    units = [(unit.size, unit.tags_code, unit.store_timestamp_ms) for unit in read_ext(file, damage=seen)]
     assert np.stack(columns[1:], axis=1).tolist() == [list(unit) for unit in units]
-    again = Seen()
-    batches = list(read_ext_units_of([file], on_damage=on_damage, damage=again))
+    again = None if seen is None else Seen()
+    batches = list(read_ext_units_of([file], damage=again))
     assert sum(batch.num_rows for batch in batches) == len(units)
-    assert again.rows == seen.rows
+    assert again is None or seen is None or again.rows == seen.rows
 
 
-def read_times(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    found = read_checkpoint(file, on_damage=on_damage, damage=seen)
+def read_times(file: StoreFile, seen: Seen | None) -> None:
+    found = read_checkpoint(file, damage=seen)
     if found is not None:
         assert checkpoint_to_batch(file, found).num_rows == 1
 
 
-def read_epoch_lines(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    found = read_epochs([file], on_damage=on_damage, damage=seen)
+def read_epoch_lines(file: StoreFile, seen: Seen | None) -> None:
+    found = read_epochs([file], damage=seen)
     if found is not None:
         epochs = found[1]
         assert epochs_to_batch(file.name, epochs).num_rows == len(epochs)
@@ -148,21 +150,21 @@ def read_epoch_lines(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
         assert [entry.start_physical_offset for entry in again] == [entry.start_physical_offset for entry in epochs]
 
 
-def read_timers(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
-    rows = sum(batch.num_rows for batch in read_timerlog([file], on_damage=on_damage, damage=seen))
+def read_timers(file: StoreFile, seen: Seen | None) -> None:
+    rows = sum(batch.num_rows for batch in read_timerlog([file], damage=seen))
     assert rows * TIMER_UNIT.size <= file.size
 
 
-def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None:
+def read_configuration(file: StoreFile, seen: Seen | None) -> None:
     files = [file]
-    read_document(files, file.name.removesuffix(".bak"), on_damage=on_damage, damage=seen)
-    offsets_to_batch(read_offsets(files, on_damage=on_damage, damage=seen))
-    read_delay_offsets(files, on_damage=on_damage, damage=seen)
-    topics_to_batch(read_topics(files, on_damage=on_damage, damage=seen))
-    groups_to_batch(read_groups(files, on_damage=on_damage, damage=seen))
-    queue_mappings_to_batch(read_queue_mappings(files, on_damage=on_damage, damage=seen))
-    read_filters(files, on_damage=on_damage, damage=seen)
-    tiered = read_tiered_metadata(files, on_damage=on_damage, damage=seen)
+    read_document(files, file.name.removesuffix(".bak"), damage=seen)
+    offsets_to_batch(read_offsets(files, damage=seen))
+    read_delay_offsets(files, damage=seen)
+    topics_to_batch(read_topics(files, damage=seen))
+    groups_to_batch(read_groups(files, damage=seen))
+    queue_mappings_to_batch(read_queue_mappings(files, damage=seen))
+    read_filters(files, damage=seen)
+    tiered = read_tiered_metadata(files, damage=seen)
     folder = file.path.parent
     if tiered is not None:
         list(told_queues(tiered))
@@ -170,7 +172,7 @@ def read_configuration(file: StoreFile, on_damage: OnDamage, seen: Seen) -> None
             assert all(path.is_relative_to(folder) for path in segment_files(folder, segment))
 
 
-READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
+READERS: dict[str, Callable[[StoreFile, Seen | None], object]] = {
     "consumequeue": read_classic,
     "batchconsumequeue": read_batches,
     "consumequeue_ext": read_ext_units,
@@ -178,20 +180,20 @@ READERS: dict[str, Callable[[StoreFile, OnDamage, Seen], object]] = {
     "compaction_queue": read_sparse,
     "index": read_entries,
     "dledger_index": read_entry_units,
-    "dledger_state": lambda file, on_damage, seen: read_state([file], on_damage=on_damage, damage=seen),
+    "dledger_state": lambda file, seen: read_state([file], damage=seen),
     "checkpoint": read_times,
     "epochs": read_epoch_lines,
     "timerlog": read_timers,
-    "timerwheel": lambda file, on_damage, seen: read_wheel(file, on_damage=on_damage, damage=seen),
-    "timercheck": lambda file, on_damage, seen: read_timercheck(file, on_damage=on_damage, damage=seen),
+    "timerwheel": lambda file, seen: read_wheel(file, damage=seen),
+    "timercheck": lambda file, seen: read_timercheck(file, damage=seen),
     "config": read_configuration,
 }
 
 
-def typed_error(reader: Callable[[StoreFile, OnDamage, Seen], object], file: StoreFile) -> StoreFormatError | None:
+def typed_error(reader: Callable[[StoreFile, Seen | None], object], file: StoreFile) -> StoreFormatError | None:
     """What the reader raises; any other exception is a failure of the test."""
     try:
-        reader(file, "raise", Seen())
+        reader(file, None)
     except StoreFormatError as error:
         return error
     return None

@@ -123,9 +123,7 @@ def test_rows_that_are_no_records_are_damage(tmp_path: Path) -> None:
     file = open_store(tmp_path).pop_database
     assert file is not None
     damages = list[Damage]()
-    rows = [
-        row for table in read_pop_records(file, on_damage="collect", damage=damages.append) for row in table.to_pylist()
-    ]
+    rows = [row for table in read_pop_records(file, damage=damages.append) for row in table.to_pylist()]
     assert [row["queue_offset"] for row in rows] == [3]
     assert len(damages) == 3
     assert rows[0].keys() == set(RECORDS.schema.names)

@@ -243,6 +243,6 @@ def test_what_is_no_row_is_damage(tmp_path: Path) -> None:
     damage: list[Damage] = []
     database = open_store(root).message_database
     assert database is not None
-    assert len([*read_message_records(database, on_damage="collect", damage=damage.append)]) > 0
+    assert len([*read_message_records(database, damage=damage.append)]) > 0
     assert [each.field for each in damage] == ["key"]
     assert call("dump", "rocksdbstore", root).code == 4

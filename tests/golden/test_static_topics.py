@@ -50,7 +50,7 @@ def test_what_is_no_mapping_is_reported(text: str, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
     (tmp_path / "config" / "topicQueueMapping.json").write_text(text)
     seen: list[Damage] = []
-    assert not read_queue_mappings(open_store(tmp_path).config, on_damage="collect", damage=seen.append)
+    assert not read_queue_mappings(open_store(tmp_path).config, damage=seen.append)
     assert len(seen) == 1
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.properties import last_value
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.damage.errors import Damage
+from parsers.damage.errors import Damage, unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import NotAStore, Store
 from parsers.store.store_file import QueueKey
@@ -70,7 +70,7 @@ def _living_ends(store: Store) -> dict[QueueKey, tuple[int, int]]:
     A search by time is judged where the broker does so already.
     """
     start = store.commitlog[0].base_offset or 0 if store.commitlog else 0
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return {key: queue.ends(start) for key, queue in queues.items()}
 
 
@@ -97,7 +97,7 @@ def _decode(store: Store, answers: Told) -> Iterator[tuple[str, tuple[Any, Any]]
 
 
 def _rows(store: Store) -> Iterator[Told]:
-    for batch in read_commitlog(store, columns=COLUMNS, on_damage="collect"):
+    for batch in read_commitlog(store, columns=COLUMNS, damage=unheard):
         for column in TIMES:
             batch = batch.set_column(batch.schema.get_field_index(column), column, batch[column].cast(pa.int64()))
         for row in batch.to_pylist():
@@ -136,7 +136,7 @@ def _queues(
     the broker refuses, so that it does not start; a queue of whose log a folder is missing: the broker passes over it,
     and we say that the minimum cannot be told.
     """
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         for key, queue in queues.items():
             name, (least, most) = _name(key), ends[key]
             told = theirs.get(name)

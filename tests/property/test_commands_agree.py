@@ -15,6 +15,7 @@ from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.batches.segment import regions_of
 from parsers.commitlog.files.region import Region
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.damage.errors import unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store, open_store
 from pipelines.answers.derived.queue_figures import queue_figures
@@ -46,7 +47,7 @@ Units = dict[tuple[str, int, int], tuple[int, int]]
 def rows(store: Store) -> dict[int, int]:
     """What `dump commitlog` shows: the size of the message at each physical offset."""
     columns = ["physical_offset", "total_size"]
-    batches = read_commitlog(store, columns=columns, on_damage="collect")
+    batches = read_commitlog(store, columns=columns, damage=unheard)
     return {at: size for batch in batches for at, size in zip(*(batch[c].to_pylist() for c in columns), strict=True)}
 
 
@@ -144,7 +145,7 @@ def test_forecast_loses_the_messages_that_dump_shows_behind_the_end(base: str, s
 
 def units(store: Store) -> Units:
     """What `dump consumequeue` shows."""
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         return {
             (row["topic"], row["queue_id"], row["queue_offset"]): (row["physical_offset"], row["msg_size"])
             for queue in queues.values()

@@ -17,6 +17,7 @@ from parsers.commitlog.batches.segment import read_segment, regions_of
 from parsers.commitlog.dledger_headers.entry import EntryHeader, decode_header, encode_header, new_header
 from parsers.commitlog.dledger_headers.layout import ENTRY_START, HEADER_SIZE, MAGIC_BLANK
 from parsers.commitlog.record.message import decode_message, encode_message
+from parsers.damage.errors import unheard
 from parsers.dledger.entries import ENTRY_SCHEMA, read_entries
 from parsers.store.store_file import StoreFile, classify
 from parsers.values.java import crc31
@@ -63,7 +64,7 @@ def test_every_entry_of_a_whole_file_is_a_message_and_a_header(content: bytes) -
     with tempfile.TemporaryDirectory() as folder:
         file = saved(content, folder)
         assert {region.kind for region in regions_of(file)} <= {"messages", "blank", "unwritten"}
-        rows = pa.Table.from_batches(read_entries([file], on_damage="collect"), ENTRY_SCHEMA).to_pylist()
+        rows = pa.Table.from_batches(read_entries([file], damage=unheard), ENTRY_SCHEMA).to_pylist()
     for number, row in enumerate(rows):
         header = decode_header(content, row["position"])
         assert (row["entry_index"], row["term"], row["entry_size"]) == (number, header.term, header.entry_size)

@@ -11,7 +11,7 @@ from parsers.checkpoints.checkpoint import CHECKPOINT
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.message import Message, decode_message
 from parsers.consumequeue.layout import CQ_UNIT
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.index.open import open_index
 from parsers.store.store import open_store
 from parsers.store.store_file import classify
@@ -131,7 +131,7 @@ def _dispatched_alike(before: Message, after: Message, base: Path, root: Path) -
 
 def _is_in_index(message: Message, root: Path) -> bool:
     """An entry of an index file that can be read leads to the message."""
-    files = open_index(open_store(root).index, on_damage="collect")
+    files = open_index(open_store(root).index, damage=unheard)
     readable = [file for file in files if file.geometry is not None]
     return any(message.physical_offset in read_places(file, np.arange(1, last_written(file) + 1)) for file in readable)
 
@@ -141,14 +141,14 @@ def _stays_in_order(before: Message, after: Message, base: Path, root: Path) -> 
     same second for the index; of a delayed message a unit has it, too."""
     store, known = opened(base, config=log_setting(base))
     columns = ["physical_offset", "store_timestamp"]
-    log = pa.Table.from_batches(list(read_commitlog(store, columns=columns, on_damage="collect")))
+    log = pa.Table.from_batches(list(read_commitlog(store, columns=columns, damage=unheard)))
     places, times = (log[name].cast(pa.int64()).to_pylist() for name in columns)
     row = places.index(before.physical_offset)
     beside = [times[at] // 1000 for at in (row - 1, row + 1) if 0 <= at < len(times)]
     if len(beside) < 2 or (before.topic == SCHEDULE_TOPIC and not _has_no_unit(before, base, root)):
         return False
     apart_ms = 0 if known.version.stamps_batches_in_lock else LOCK_WAIT_MS
-    begins = [file.header["begin_timestamp_ms"] for file in open_index(store.index, on_damage="collect")]
+    begins = [file.header["begin_timestamp_ms"] for file in open_index(store.index, damage=unheard)]
     stored = before.store_timestamp_ms, after.store_timestamp_ms
     same_second = all(len({(time - begin) // 1000 for time in stored}) == 1 for begin in begins)
     return same_second and beside[0] - apart_ms <= stored[1] <= beside[1] + apart_ms
@@ -171,7 +171,7 @@ def _times_by_offset(root: Path, base: Path) -> dict[int, int]:
     """The store time (epoch ms) of each message that can be read."""
     store, _ = opened(root, config=log_setting(base))
     columns = ["physical_offset", "store_timestamp"]
-    batches = [batch.to_pydict() for batch in read_commitlog(store, columns=columns, on_damage="collect")]
+    batches = [batch.to_pydict() for batch in read_commitlog(store, columns=columns, damage=unheard)]
     return {at: round(time.timestamp() * 1000) for batch in batches for at, time in zip(*batch.values(), strict=True)}
 
 

@@ -265,7 +265,7 @@ def test_raising_names_the_file_and_the_place(tmp_path: Path) -> None:
     log.write(log.places[1] + 4, bytes(4))
     file = log.save(tmp_path)
     with pytest.raises(StoreFormatError) as raised:
-        list(read_segment(file, on_damage="raise"))
+        list(read_segment(file, damage=None))
     assert (raised.value.path, raised.value.at, raised.value.field) == (file.path, SIZE, "magic_code")
 
 

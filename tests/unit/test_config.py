@@ -91,7 +91,7 @@ def test_offsets_are_split_at_the_first_at_sign(tmp_path: Path) -> None:
 def test_the_backup_stands_in_for_a_file_that_is_no_use(tmp_path: Path, main: str | bytes) -> None:
     files = write(tmp_path, consumerOffset_json=main, consumerOffset_json_bak=ONE_LINE)
     seen: list[Damage] = []
-    document = read_document(files, "consumerOffset.json", on_damage="collect", damage=seen.append)
+    document = read_document(files, "consumerOffset.json", damage=seen.append)
     assert document is not None
     assert document.file.path.name == "consumerOffset.json.bak"
     assert len(document.table("offsetTable")) == 2
@@ -108,7 +108,7 @@ def test_neither_file_is_an_empty_state(tmp_path: Path) -> None:
 def test_a_file_of_0_bytes_is_an_empty_state_that_no_broker_wrote(tmp_path: Path) -> None:
     seen: list[Damage] = []
     files = write(tmp_path, consumerOffset_json="")
-    assert read_offsets(files, on_damage="collect", damage=seen.append) == []
+    assert read_offsets(files, damage=seen.append) == []
     assert [(each.path and each.path.name, each.actual) for each in seen] == [("consumerOffset.json", "0 bytes")]
 
 
@@ -121,9 +121,9 @@ def test_odd_values_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
         delayOffset_json='{"offsetTable":{1:5,"x":6}}',
     )
     seen: list[Damage] = []
-    offsets = read_offsets(files, on_damage="collect", damage=seen.append)
+    offsets = read_offsets(files, damage=seen.append)
     assert [(offset.queue_id, offset.consumer_offset) for _, offset in offsets] == [(0, 1), (1, 3)]
-    topics = read_topics(files, on_damage="collect", damage=seen.append)
+    topics = read_topics(files, damage=seen.append)
     assert topics_to_batch(topics).to_pylist() == [
         {
             **dict.fromkeys(topics_to_batch(topics).schema.names),
@@ -133,9 +133,9 @@ def test_odd_values_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
             "attributes": '{"queue.type": "BatchCQ"}',
         }
     ]
-    ((_, group),) = read_groups(files, on_damage="collect", damage=seen.append)
+    ((_, group),) = read_groups(files, damage=seen.append)
     assert (group.group, group.retry_max_times, group.is_ordered) == ("H", 3, None)
-    assert read_delay_offsets(files, on_damage="collect", damage=seen.append) == {1: 5}
+    assert read_delay_offsets(files, damage=seen.append) == {1: 5}
     assert [row.field for row in seen] == [
         "A@G.x",
         "A@G.2",

@@ -38,7 +38,7 @@ def test_it_is_not_read(root: Path) -> None:
         read_document(open_store(root).config, NAME)
     assert (refused.value.expected, refused.value.actual) == (str(MAX_BYTES), str(MAX_BYTES + 1))
     seen = Seen()
-    found = read_document(open_store(root).config, NAME, on_damage="collect", damage=seen)
+    found = read_document(open_store(root).config, NAME, damage=seen)
     assert [row.kind for row in seen.rows] == ["TooLarge"]
     assert found is None or found.file.path.name == f"{NAME}.bak"
 

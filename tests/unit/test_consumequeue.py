@@ -35,7 +35,7 @@ def queue(root: Path, *rows: tuple[int, int, int], first_file: int = 0, topic: s
 
 
 def rows_of(files: list[StoreFile], seen: Seen, **options: bool) -> list[tuple[int, int, str]]:
-    table = pa.Table.from_batches(read_queue(files, on_damage="collect", damage=seen, **options), UNIT_SCHEMA)
+    table = pa.Table.from_batches(read_queue(files, damage=seen, **options), UNIT_SCHEMA)
     columns = (table[name].to_pylist() for name in ("queue_offset", "physical_offset", "kind"))
     return list(zip(*columns, strict=True))
 
@@ -195,6 +195,6 @@ def test_ext_units_up_to_the_unused_rest(tmp_path: Path, rest: bytes) -> None:
 @pytest.mark.parametrize("row", [(29, 1, 1, 8), (10, 1, 1, -10), (32767, 1, 1, 32747), (28, 1, 1, 8)])
 def test_a_broken_ext_unit_ends_its_file(tmp_path: Path, row: tuple[int, ...]) -> None:
     file, seen = put(tmp_path, "consumequeue_ext/T/0/0", EXT_BYTES + packed(CQ_EXT_UNIT, [row])), Seen()
-    assert len(list(read_ext(file, on_damage="collect", damage=seen))) == 2
+    assert len(list(read_ext(file, damage=seen))) == 2
     assert seen.places == [(48, 20, "unit_size")]
     assert sum(line.length for line in explain(file.path)) == file.size

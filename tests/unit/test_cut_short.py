@@ -14,7 +14,7 @@ from parsers.commitlog.files.region import Region
 from parsers.consumequeue.batch import BATCH_UNIT, BATCH_UNITS, read_batch_queue
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import read_queue
-from parsers.damage.errors import DamageSink, OnDamage, UnreadableFile
+from parsers.damage.errors import DamageSink, UnreadableFile
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file
 from parsers.index.geometry import Geometry
@@ -25,7 +25,7 @@ from tests.support.files import Seen, packed, put
 from tests.support.small_log import SmallLog
 from tests.unit.test_index import index_of
 
-Reader = Callable[[OnDamage, DamageSink], Iterator[pa.RecordBatch]]
+Reader = Callable[[DamageSink | None], Iterator[pa.RecordBatch]]
 LEFT = 100
 
 
@@ -37,26 +37,26 @@ def log(root: Path) -> tuple[StoreFile, Reader]:
     made = SmallLog(size=1 << 20)
     made.put(1000)
     file = made.save(root)
-    return file, lambda on_damage, seen: read_segment(file, on_damage=on_damage, damage=seen)
+    return file, lambda seen: read_segment(file, damage=seen)
 
 
 def queue(root: Path) -> tuple[StoreFile, Reader]:
     file = many(root, "consumequeue/T/0/00000000000000000000", packed(CQ_UNIT, [(100, 90, 5)]), 5000)
-    return file, lambda on_damage, seen: read_queue([file], batch_units=512, on_damage=on_damage, damage=seen)
+    return file, lambda seen: read_queue([file], batch_units=512, damage=seen)
 
 
 def batches(root: Path) -> tuple[StoreFile, Reader]:
     unit = packed(BATCH_UNIT, [(90, 91, 7, 0, 9, 1, -1, 0)])
     file = many(root, "batchconsumequeue/T/0/00000000000000000000", unit, BATCH_UNITS + 5000)
-    return file, lambda on_damage, seen: read_batch_queue([file], on_damage=on_damage, damage=seen)
+    return file, lambda seen: read_batch_queue([file], damage=seen)
 
 
 def index(root: Path) -> tuple[StoreFile, Reader]:
     puts = [(f"key {number}", 77 * number, 10 * number) for number in range(1, 4000)]
     file, geometry = index_of(*puts, geometry=Geometry(7, 4000)).save(root), Geometry(7, 4000)
 
-    def read(on_damage: OnDamage, seen: DamageSink) -> Iterator[pa.RecordBatch]:
-        return read_index([file], geometry=geometry, batch_entries=512, on_damage=on_damage, damage=seen)
+    def read(seen: DamageSink | None) -> Iterator[pa.RecordBatch]:
+        return read_index([file], geometry=geometry, batch_entries=512, damage=seen)
 
     return file, read
 
@@ -64,14 +64,14 @@ def index(root: Path) -> tuple[StoreFile, Reader]:
 def timers(root: Path) -> tuple[StoreFile, Reader]:
     unit = packed(TIMER_UNIT, [(TIMER_UNIT.size, -1, 1, 1_795_000_000_000, 5000, 100, 90, 7, 0)])
     file = many(root, "timerlog/00000000000000000000", unit, (1 << 16) + 5000)
-    return file, lambda on_damage, seen: read_timerlog([file], on_damage=on_damage, damage=seen)
+    return file, lambda seen: read_timerlog([file], damage=seen)
 
 
 @pytest.mark.parametrize("kind", [log, queue, batches, index, timers])
 def test_between_two_batches_it_is_a_finding(kind: Callable[[Path], tuple[StoreFile, Reader]], tmp_path: Path) -> None:
     file, read = kind(tmp_path)
     seen = Seen()
-    rows = read("collect", seen)
+    rows = read(seen)
     assert next(rows).num_rows > 0
     os.truncate(file.path, LEFT)
     assert list(rows) == []
@@ -83,7 +83,7 @@ def test_between_two_batches_it_is_a_finding(kind: Callable[[Path], tuple[StoreF
 @pytest.mark.parametrize("kind", [log, queue, batches, index, timers])
 def test_or_it_is_raised(kind: Callable[[Path], tuple[StoreFile, Reader]], tmp_path: Path) -> None:
     file, read = kind(tmp_path)
-    rows = read("raise", Seen())
+    rows = read(None)
     next(rows)
     os.truncate(file.path, LEFT)
     with pytest.raises(UnreadableFile) as raised:
@@ -106,7 +106,7 @@ def test_a_deleted_file_is_read_to_its_end(tmp_path: Path) -> None:
     """As a broker does it: the bytes stay while they are mapped."""
     file, read = queue(tmp_path)
     seen = Seen()
-    rows = read("collect", seen)
+    rows = read(seen)
     count = next(rows).num_rows
     file.path.unlink()
     assert count + sum(batch.num_rows for batch in rows) == 5000

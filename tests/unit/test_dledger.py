@@ -276,7 +276,7 @@ def test_a_wrong_unit_of_the_index_is_damage(log: DLedgerLog) -> None:
     path = log.root / NODE / "index" / f"{0:020d}"
     overwrite(path, 6 * ENTRY_INDEX_UNIT.size + ENTRY_INDEX_UNIT.offsets["entry_index"], b"\xff")
     damage: list[Damage] = []
-    batches = read_entry_index(open_store(log.root).dledger, on_damage="collect", damage=damage.append)
+    batches = read_entry_index(open_store(log.root).dledger, damage=damage.append)
     numbers = [value for batch in batches for value in batch["entry_index"].to_pylist()]
     assert numbers == [number for number in range(COUNT) if number != 6]
     assert [(found.file_pos, found.length) for found in damage] == [(6 * 32, 32)]
@@ -290,7 +290,7 @@ def test_a_wrong_unit_of_the_index_is_damage(log: DLedgerLog) -> None:
 def test_a_state_that_is_none(log: DLedgerLog, text: bytes) -> None:
     (log.root / NODE / "currterm").write_bytes(text)
     damage: list[Damage] = []
-    state = read_state(open_store(log.root).dledger, on_damage="collect", damage=damage.append)
+    state = read_state(open_store(log.root).dledger, damage=damage.append)
     assert state.current_term is None
     assert len(damage) == (0 if b"=1" in text else 1)
 

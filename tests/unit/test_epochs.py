@@ -78,7 +78,7 @@ def test_the_backup_does_not_count_where_java_meets_a_number_that_is_none(tmp_pa
     file = put(tmp_path, "epochFileCheckpoint", content)
     backup = put(tmp_path, "epochFileCheckpoint.bak", DOCUMENTED)
     seen = Seen()
-    assert read_epochs([backup, file], on_damage="collect", damage=seen) is None
+    assert read_epochs([backup, file], damage=seen) is None
     assert [row.path for row in seen.rows] == [file.path]
     assert load_epochs([backup, file]).stops_broker
     assert read_epochs([]) is None

@@ -43,12 +43,12 @@ def test_what_a_dledger_loses_is_unknown() -> None:
 def test_of_a_store_with_epochs_the_mode_decides_what_is_dispatched(member: str) -> None:
     """In controller mode another place of the log counts as confirmed than without."""
     root = store_root(f"5.3.3-autoswitch/{member}")
-    unsaid, said = (
+    unheard, said = (
         forecast(*opened(root, "5.3.3", config=config)) for config in ({}, {"enableControllerMode": "true"})
     )
-    offsets = [each.played.memory.confirmed_offset() for each in (unsaid, said)]
+    offsets = [each.played.memory.confirmed_offset() for each in (unheard, said)]
     assert offsets[0] != offsets[1]
-    assert any("enableControllerMode" in unknown.why for unknown in unsaid.unknown)
+    assert any("enableControllerMode" in unknown.why for unknown in unheard.unknown)
     assert "the confirmed offset" in {unknown.what for unknown in said.unknown}
 
 

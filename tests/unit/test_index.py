@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from parsers.damage.errors import CorruptRecord, UnreadableFile
+from parsers.damage.errors import CorruptRecord, UnreadableFile, unheard
 from parsers.index.find import IndexQuery
 from parsers.index.geometry import DEFAULT_GEOMETRY, Geometry, infer_geometry
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, build_key
@@ -134,7 +134,7 @@ def test_a_negative_time_ends_the_chain(tmp_path: Path) -> None:
 
 def test_an_empty_file_answers_nothing(tmp_path: Path) -> None:
     files, seen = [Index().save(tmp_path)], Seen()
-    assert IndexQuery(files, on_damage="collect", damage=seen).find("T", "a") == []
+    assert IndexQuery(files, damage=seen).find("T", "a") == []
     (row,) = index_files(files).to_pylist()
     assert (row["entries"], row["hash_slots"], row["geometry_known"]) == (None, None, "it holds no entries to tell by")
     assert seen.rows == []
@@ -169,10 +169,10 @@ def test_an_unknown_geometry_is_told_and_can_be_given(tmp_path: Path) -> None:
     index = index_of(*SIX)
     index.set(INDEX_ENTRY, index.entry_at(6), key_hash=-3)
     file, seen = index.save(tmp_path), Seen()
-    assert list(read_index([file], on_damage="collect", damage=seen)) == []
+    assert list(read_index([file], damage=seen)) == []
     assert [row.field for row in seen.rows] == ["geometry"]
     seen = Seen()
-    (batch,) = read_index([file], geometry=GEOMETRY, on_damage="collect", damage=seen)
+    (batch,) = read_index([file], geometry=GEOMETRY, damage=seen)
     assert batch["entry_no"].to_pylist() == [1, 2, 3, 4, 5]
     assert seen.places == [(index.entry_at(6), INDEX_ENTRY.size, None)]
     with pytest.raises(ValueError, match="0 slots"):
@@ -183,7 +183,7 @@ def test_the_other_files_geometry_stands_in(tmp_path: Path) -> None:
     broken = index_of(*SIX)
     broken.set(INDEX_ENTRY, broken.entry_at(6), key_hash=-3)
     files, seen = [index_of(*SIX).save(tmp_path, 1), broken.save(tmp_path, 2), Index().save(tmp_path, 3)], Seen()
-    rows = pa.Table.from_batches(read_index(files, on_damage="collect", damage=seen), INDEX_ENTRY_SCHEMA)
+    rows = pa.Table.from_batches(read_index(files, damage=seen), INDEX_ENTRY_SCHEMA)
     assert len(rows) == 6 + 5
     assert [(row.path, row.field) for row in seen.rows] == [(files[1].path, "geometry"), (files[1].path, None)]
 
@@ -193,7 +193,7 @@ def test_a_neighbour_in_the_folder_tells_the_geometry(tmp_path: Path) -> None:
     broken.set(INDEX_ENTRY, broken.entry_at(6), key_hash=-3)
     index_of(*SIX).save(tmp_path, 1)
     put(tmp_path, "index/3", b"no index")
-    (batch,) = read_index([broken.save(tmp_path, 2)], on_damage="collect", damage=seen)
+    (batch,) = read_index([broken.save(tmp_path, 2)], damage=seen)
     assert batch.num_rows == 5
     assert [row.field for row in seen.rows] == ["geometry", None]
 
@@ -204,7 +204,7 @@ def test_a_chain_that_loops_ends(tmp_path: Path, links: dict[int, int]) -> None:
     for number, older in links.items():
         index.set(INDEX_ENTRY, index.entry_at(number), prev_index_no=older)
     seen = Seen()
-    query = IndexQuery([index.save(tmp_path)], geometry=Geometry(1, 40), on_damage="collect", damage=seen)
+    query = IndexQuery([index.save(tmp_path)], geometry=Geometry(1, 40), damage=seen)
     query.find("T", "no such key")
     itself = links == {4: 4}
     assert [row.field for row in seen.rows] == ([] if itself else ["prev_index_no"])
@@ -215,7 +215,7 @@ def test_a_chain_that_leaves_the_file_ends(tmp_path: Path) -> None:
     index.set(INDEX_HEADER, 0, index_count=2**31 - 1)
     index.set(INDEX_ENTRY, index.entry_at(6), prev_index_no=2**31 - 2)
     seen = Seen()
-    query = IndexQuery([index.save(tmp_path)], geometry=GEOMETRY, on_damage="collect", damage=seen)
+    query = IndexQuery([index.save(tmp_path)], geometry=GEOMETRY, damage=seen)
     found = query.find("T", "c")
     assert [hit.physical_offset for hit in found] == [600]
     assert [row.field for row in seen.rows] == ["index_count", "newest_entry_no"]
@@ -246,8 +246,8 @@ def test_many_keys_lead_to_what_each_leads_to_by_itself(
                 index.set(INDEX_ENTRY, index.entry_at(entry), prev_index_no=older)
             stored.append(index.save(Path(folder), 20261121151356740 + number))
         alone, together = Seen(), Seen()
-        one = IndexQuery(stored, geometry=GEOMETRY, on_damage="collect", damage=alone)
-        all_ = IndexQuery(stored, geometry=GEOMETRY, on_damage="collect", damage=together)
+        one = IndexQuery(stored, geometry=GEOMETRY, damage=alone)
+        all_ = IndexQuery(stored, geometry=GEOMETRY, damage=together)
         expected = [
             (row, hit.physical_offset, hit.file, hit.entry_no)
             for row, key in enumerate(keys)
@@ -267,7 +267,7 @@ def test_impossible_entries_are_damage_and_the_others_rows(tmp_path: Path) -> No
     index.set(INDEX_ENTRY, index.entry_at(3), time_diff_s=-1)
     index.set(INDEX_ENTRY, index.entry_at(5), physical_offset=-1)
     seen, file = Seen(), index.save(tmp_path)
-    (batch,) = read_index([file], geometry=GEOMETRY, on_damage="collect", damage=seen)
+    (batch,) = read_index([file], geometry=GEOMETRY, damage=seen)
     assert batch["entry_no"].to_pylist() == [1, 4, 6]
     assert seen.places == [(index.entry_at(2), 40, None), (index.entry_at(5), 20, None)]
     with pytest.raises(CorruptRecord, match="no broker writes"):
@@ -278,11 +278,11 @@ def test_impossible_entries_are_damage_and_the_others_rows(tmp_path: Path) -> No
 def test_a_file_cut_short(tmp_path: Path, size: int) -> None:
     seen = Seen()
     whole, cut = index_of(*SIX).save(tmp_path, 1), put(tmp_path, "index/2", bytes(index_of(*SIX).data[:size]))
-    rows = sum(batch.num_rows for batch in read_index([whole, cut], on_damage="collect", damage=seen))
+    rows = sum(batch.num_rows for batch in read_index([whole, cut], damage=seen))
     room = max(0, (size - GEOMETRY.entries_at) // INDEX_ENTRY.size - 1)
     assert rows == 6 + min(room, 6)
     assert {row.path for row in seen.rows} == {cut.path}
-    assert IndexQuery([whole, cut], on_damage="collect", damage=seen).find("T", "a")[-1].physical_offset == 100
+    assert IndexQuery([whole, cut], damage=seen).find("T", "a")[-1].physical_offset == 100
 
 
 def test_wrong_slots_are_named(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_wrong_slots_are_named(tmp_path: Path) -> None:
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
     file, seen = index_of(*SIX).save(tmp_path), Seen()
     file.path.unlink()
-    assert list(read_index([file], on_damage="collect", damage=seen)) == []
+    assert list(read_index([file], damage=seen)) == []
     assert [row.kind for row in seen.rows] == [UnreadableFile.__name__]
 
 
@@ -309,5 +309,5 @@ def test_a_geometry_is_looked_for_only_where_bytes_are(tmp_path: Path) -> None:
 
 
 def _look_for_no_geometry(file: StoreFile) -> None:
-    (row,) = index_files([file], on_damage="collect").to_pylist()
+    (row,) = index_files([file], damage=unheard).to_pylist()
     assert row["geometry_known"] == "no number of slots fits its size and its chains"

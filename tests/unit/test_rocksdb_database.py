@@ -148,7 +148,7 @@ def test_what_is_no_unit_is_damage_and_the_others_are_read(tmp_path: Path, key: 
     units = {unit_key(number): unit(number) for number in (0, 2)}
     store = store_with(tmp_path, {**units, key: value}, {limit_key(b"max"): limit(2)})
     damage: list[Damage] = []
-    with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(store, damage=damage.append) as queues:
         for queue in queues.values():
             list(queue.batches())
             queue.summary(0)
@@ -169,7 +169,7 @@ def read_strictly(store: Store) -> None:
 def test_what_is_no_limit_is_damage(tmp_path: Path, key: bytes) -> None:
     store = store_with(tmp_path, {unit_key(0): unit(0)}, {key: limit(0), limit_key(b"max"): limit(0)})
     damage: list[Damage] = []
-    with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(store, damage=damage.append) as queues:
         assert queues["T", 0].ends(0) == (0, 1)
     assert [found.field for found in damage] == ["limit"]
 
@@ -203,7 +203,7 @@ def test_a_broken_block_is_not_taken_for_the_end(tmp_path: Path) -> None:
     broken = root / "consumequeue" / UNITS_TABLE
     flip(broken, 100)
     damage: list[Damage] = []
-    with StoreQueues(open_store(root), on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(open_store(root), damage=damage.append) as queues:
         summaries = [queue.summary(0) for queue in queues.values()]
         units = sum(batch.num_rows for queue in queues.values() for batch in queue.batches())
     assert summaries
@@ -228,7 +228,7 @@ def test_a_database_that_cannot_be_opened_is_one_damage(tmp_path: Path, name: st
     assert told.value.path == root / "consumequeue" / name
     assert list(temporary.iterdir()) == []
     damage: list[Damage] = []
-    with StoreQueues(open_store(root), on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(open_store(root), damage=damage.append) as queues:
         assert dict(queues) == {}
         assert queues.unread is not None
     assert len(damage) == 1
@@ -241,7 +241,7 @@ def test_a_lost_table_leaves_the_others(tmp_path: Path) -> None:
     root = copied(tmp_path)
     (root / "consumequeue" / UNITS_TABLE).unlink()
     damage: list[Damage] = []
-    with StoreQueues(open_store(root), on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(open_store(root), damage=damage.append) as queues:
         ends = {key: queue.ends(0) for key, queue in queues.items()}
         rows = [batch for queue in queues.values() for batch in queue.batches()]
     assert (ends["Small", 0], rows) == ((0, 68), [])
@@ -252,7 +252,7 @@ def test_lost_limits_make_every_unit_stale(tmp_path: Path) -> None:
     root = copied(tmp_path)
     flip(root / "consumequeue" / LIMITS_TABLE, 100)
     damage: list[Damage] = []
-    with StoreQueues(open_store(root), on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(open_store(root), damage=damage.append) as queues:
         kinds = {row["kind"] for queue in queues.values() for batch in queue.batches() for row in batch.to_pylist()}
     assert kinds == {"stale"}
     assert {found.path for found in damage} == {root / "consumequeue" / LIMITS_TABLE}
@@ -336,12 +336,12 @@ def read_all(root: Path, folder: str) -> None:
     store = open_store(root)
     try:
         if folder == "consumequeue":
-            with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
+            with StoreQueues(store, damage=damage.append) as queues:
                 for queue in queues.values():
                     queue.summary(0)
                     for batch in queue.batches():
                         batch.validate(full=True)
         for name in ("topics.json", "subscriptionGroup.json") if folder != "consumequeue" else ():
-            read_document(store.config, name, on_damage="collect", damage=damage.append)
+            read_document(store.config, name, damage=damage.append)
     except StoreFormatError as escaped:
         pytest.fail(f"raised although damage is collected: {escaped}")

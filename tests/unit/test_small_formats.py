@@ -77,7 +77,7 @@ def test_a_checkpoint_as_a_row(tmp_path: Path) -> None:
 )
 def test_a_checkpoint_of_another_form(tmp_path: Path, content: bytes, kind: str, is_read: bool) -> None:
     seen, file = Seen(), put(tmp_path, "checkpoint", content)
-    assert (read_checkpoint(file, on_damage="collect", damage=seen) is not None) == is_read
+    assert (read_checkpoint(file, damage=seen) is not None) == is_read
     assert [(row.kind, row.path) for row in seen.rows] == [(kind, file.path)]
 
 
@@ -109,7 +109,7 @@ def test_batch_damage(tmp_path: Path) -> None:
     terminator = (-1, 0, 0, 0, 0, 0, -1, 0)
     content = packed(BATCH_UNIT, [batch_unit(0, 0, 2), *odd, batch_unit(90, 2, 2), terminator]) + b"\0\0\1"
     seen, file = Seen(), put(tmp_path, "batchconsumequeue/T/0/00000000000000000000", content)
-    table = pa.Table.from_batches(read_batch_queue([file], on_damage="collect", damage=seen), BATCH_UNIT_SCHEMA)
+    table = pa.Table.from_batches(read_batch_queue([file], damage=seen), BATCH_UNIT_SCHEMA)
     assert table["queue_offset"].to_pylist() == [0, 2]
     assert seen.places == [(7 * 46, 3, None), (46, 4 * 46, None)]
     assert summarize_batch_queue([file]).max_queue_offset == 2
@@ -144,7 +144,7 @@ def test_timer_damage(tmp_path: Path) -> None:
     good = timer_unit(0, 5)
     rows = [good, (51, *good[1:]), timer_unit(0, 5, magic=16), timer_unit(0, 5, magic=INT_MIN), good]
     seen, file = Seen(), put(tmp_path, "timerlog/00000000000000000000", packed(TIMER_UNIT, rows))
-    table = pa.Table.from_batches(read_timerlog([file], on_damage="collect", damage=seen), TIMER_RECORD_SCHEMA)
+    table = pa.Table.from_batches(read_timerlog([file], damage=seen), TIMER_RECORD_SCHEMA)
     assert table["position"].to_pylist() == [0, 208]
     assert seen.places == [(52, 156, "unit_size")]
 
@@ -158,7 +158,7 @@ def test_the_wheel_and_the_timercheck(tmp_path: Path) -> None:
     with pytest.raises(TruncatedRecord, match="torn"):
         read_wheel(put(tmp_path, "timerwheel", slots[:-1]))
     seen = Seen()
-    torn = read_wheel(put(tmp_path, "timerwheel", slots[:-1]), on_damage="collect", damage=seen)
+    torn = read_wheel(put(tmp_path, "timerwheel", slots[:-1]), damage=seen)
     assert torn.num_rows == 1
     assert seen.places == [(2 * TIMER_SLOT.size, TIMER_SLOT.size - 1, None)]
     check = put(tmp_path, "config/timercheck", packed(TIMER_CHECK, [range(7)]).ljust(4096, b"\0"))
@@ -166,5 +166,5 @@ def test_the_wheel_and_the_timercheck(tmp_path: Path) -> None:
     with pytest.raises(TruncatedRecord) as caught:
         read_timercheck(put(tmp_path, "config/timercheck", b"short"))
     assert caught.value.path == check.path
-    assert read_timercheck(put(tmp_path, "config/timercheck", b"short"), on_damage="collect", damage=seen) is None
+    assert read_timercheck(put(tmp_path, "config/timercheck", b"short"), damage=seen) is None
     assert seen.rows[-1].kind == "TruncatedRecord"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.damage.errors import unheard
 from parsers.index.open import open_index
 from parsers.queues.queue import FileQueue
 from parsers.store.store import open_store
@@ -200,7 +201,7 @@ def misled(root: Path) -> int:
     units = bytearray(queue.read_bytes())
     units[5 * CQ_UNIT.size + 2] |= 1
     queue.write_bytes(units)
-    (newest,) = open_index(open_store(root).index[-1:], on_damage="collect")
+    (newest,) = open_index(open_store(root).index[-1:], damage=unheard)
     at, content = newest.entry_at(3), bytearray(newest.file.path.read_bytes())
     content[at + 4] |= 0x10
     newest.file.path.write_bytes(content)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from parsers.commitlog.batches.schema import schema_of
 from parsers.commitlog.batches.segment import PLAIN, Decoding, RegionSink, read_segment
 from parsers.commitlog.batches.slab import SlabPool
-from parsers.damage.errors import DamageSink, OnDamage, report
+from parsers.damage.errors import DamageSink, report, unheard
 from parsers.layouts.columns import TIMESTAMP
 from parsers.store.sequence import sequence_errors
 from parsers.store.store import Store
@@ -95,8 +95,7 @@ def read_commitlog(
     columns: Sequence[str] | None = None,
     where: MessageFilter | None = None,
     decoding: Decoding = PLAIN,
-    on_damage: OnDamage = "collect",
-    damage: DamageSink | None = None,
+    damage: DamageSink | None = unheard,
     regions: RegionSink | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The messages of the files in offset order, as batches of `schema_of(columns)`; batches without rows are left out.
@@ -108,12 +107,10 @@ def read_commitlog(
     schema = schema_of(columns)
     asked = [*schema.names, *(name for name in where.columns() if name not in schema.names)]
     for error in sequence_errors(files):
-        report(error, on_damage, damage)
+        report(error, damage)
     decoding = replace(decoding, pool=decoding.pool or SlabPool.for_files(*(file.size for file in files)))
     for file in filter(where.may_hold, files):
-        for batch in read_segment(
-            file, columns=asked, decoding=decoding, on_damage=on_damage, damage=damage, regions=regions
-        ):
+        for batch in read_segment(file, columns=asked, decoding=decoding, damage=damage, regions=regions):
             kept = where.keep(batch)
             if kept.num_rows:
                 yield kept.select(schema.names)

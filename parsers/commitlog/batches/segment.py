@@ -35,7 +35,7 @@ from parsers.commitlog.files.region import Region
 from parsers.commitlog.files.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.files.slices import slice_end, slice_start
 from parsers.commitlog.record.properties import PropertyRule
-from parsers.damage.errors import DamageSink, OnDamage, StoreFormatError, UnreadableFile, report
+from parsers.damage.errors import DamageSink, StoreFormatError, UnreadableFile, report, unheard
 from parsers.store.store_file import StoreFile
 
 FIRST_ROWS = 256
@@ -73,8 +73,7 @@ def read_segment(
     columns: Sequence[str] | None = None,
     between: tuple[int, int | None] = (0, None),
     decoding: Decoding = PLAIN,
-    on_damage: OnDamage = "collect",
-    damage: DamageSink | None = None,
+    damage: DamageSink | None = unheard,
     regions: RegionSink | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The messages of a file as batches of `schema_of(columns)`, in file order.
@@ -86,7 +85,7 @@ def read_segment(
             `start` up to the first that does so at or after `end`: slices that meet give each row and each region once.
         damage, regions: called with each finding and each region, as they are met.
 
-    Raises (or hands to `damage`, with on_damage="collect"):
+    Raises (or hands to `damage`):
         CorruptRecord, TruncatedRecord, NotThisFormat: the bytes of a break; UnreadableFile: no access to the file, or
         it became shorter since it was opened, and the rest of it is damage.
     """
@@ -95,9 +94,9 @@ def read_segment(
     try:
         log = open_log(file)
     except StoreFormatError as refused:
-        report(refused, on_damage, damage)
+        report(refused, damage)
         return
-    tell = _Teller(log, on_damage, damage, regions)
+    tell = _Teller(log, damage, regions)
     tell.run_from = at = start
     stop_at = log.size if end is None else end
     try:
@@ -141,7 +140,6 @@ class _Teller:
     """Hands out regions end to end, and the findings among them."""
 
     log: LogFile
-    on_damage: OnDamage
     damage: DamageSink | None
     regions: RegionSink | None
     run_from: int = 0
@@ -162,7 +160,7 @@ class _Teller:
         if region.error is not None:
             error = region.error.in_file(self.log.path)
             error.length = region.length
-            report(error, self.on_damage, self.damage)
+            report(error, self.damage)
 
     def cut_off(self, at: int, end: int, refused: UnreadableFile) -> None:
         """Nothing from `at` to `end` can be read any more."""
@@ -171,7 +169,7 @@ class _Teller:
 
     def body(self, at: int, error: StoreFormatError) -> None:
         """A body of a sound message that does not decompress."""
-        report(error.in_file(self.log.path, base=at), self.on_damage, self.damage)
+        report(error.in_file(self.log.path, base=at), self.damage)
 
 
 @dataclass(slots=True)
@@ -260,7 +258,7 @@ class _Walk:
             self.tell.tell(region)
 
 
-def regions_of(file: StoreFile, *, verify_crc: bool = True, damage: DamageSink | None = None) -> list[Region]:
+def regions_of(file: StoreFile, *, verify_crc: bool = True, damage: DamageSink = unheard) -> list[Region]:
     """What every byte of a file is: regions end to end, whose lengths add up to its size."""
     found: list[Region] = []
     columns = ["crc_ok", "record_crc_ok"] if verify_crc else ["physical_offset"]
@@ -269,7 +267,7 @@ def regions_of(file: StoreFile, *, verify_crc: bool = True, damage: DamageSink |
     return found
 
 
-def log_end(files: Sequence[StoreFile], *, damage: DamageSink | None = None) -> int:
+def log_end(files: Sequence[StoreFile], *, damage: DamageSink = unheard) -> int:
     """The physical offset after the last record of a log, messages and blank records alike; its first byte, or 0,
     where no file has a record. Reads from the last file backwards, as far as a file with a record.
 

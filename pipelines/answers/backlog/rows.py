@@ -56,7 +56,7 @@ def backlog(
     read once, and only where a group has such a filter.
     """
     log, refused = LogAccess(store.commitlog), refusals(store)
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         filtered = _filtered(store, ledger, offsets, subscriptions, queues, damage)
         for seen in ledger.of_groups(offsets):
             found = filtered.get((seen.group, seen.topic, seen.queue_id))

@@ -73,7 +73,7 @@ class Subscriptions:
 
 def subscriptions_of(store: Store, version: BrokerVersion, damage: DamageSink) -> Subscriptions:
     """The SQL92 filters that the broker keeps for its groups, connected or not."""
-    filters = read_filters(store.config, on_damage="collect", damage=damage)
+    filters = read_filters(store.config, damage=damage)
     return Subscriptions(
         {
             (kept.group, kept.topic): _kept_subscription(kept, kept.expression, version)

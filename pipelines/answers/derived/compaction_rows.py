@@ -123,10 +123,10 @@ def compacted_queues(
     store: Store, known: StoreKnowledge, damage: DamageSink, *, topic: str | None = None, queue: int | None = None
 ) -> Iterator[CompactedQueue]:
     """The compacted queues of a store in order of topic and number."""
-    positions = read_positions(store.config, on_damage="collect", damage=damage) or {}
+    positions = read_positions(store.config, damage=damage) or {}
     for key in sorted(store.compaction_logs.keys() | store.compaction_queues.keys()):
         if topic in (None, key[0]) and queue in (None, key[1]):
-            found = SparseQueue.of(store.compaction_queues.get(key, []), on_damage="collect", damage=damage)
+            found = SparseQueue.of(store.compaction_queues.get(key, []), damage=damage)
             yield CompactedQueue(store, key, found, positions.get(key), known, damage)
 
 
@@ -135,7 +135,7 @@ def served_topics(store: Store, settings: StoreSettings, damage: DamageSink) -> 
 
     Source: DefaultMessageStore#getMessage, CleanupPolicyUtils#getDeletePolicy @5.3.3.
     """
-    topics = [topic for _, topic in read_topics(store.config, on_damage="collect", damage=damage)]
+    topics = [topic for _, topic in read_topics(store.config, damage=damage)]
     if not topics:
         return None
     policies = {topic.topic: (topic.attributes or {}).get(POLICY) for topic in topics}

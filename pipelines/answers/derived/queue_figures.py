@@ -22,7 +22,7 @@ def queue_figures(
 
     Without the log its minimum and its messages are None: they depend on where the log begins; `reason` says so.
     """
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         for key, found in queues.items():
             if topic in (None, key[0]) and queue in (None, key[1]):
                 summary = found.summary(store.log_start)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from parsers.damage.errors import Damage
+from parsers.damage.errors import Damage, unheard
 from parsers.store.store import Store
 from parsers.tiered.metadata import read_tiered_metadata
 from parsers.values.utc import utc
@@ -207,7 +207,7 @@ def retention_rows(broker: BrokerSource) -> list[Row]:
 def tiered_rows(broker: BrokerSource) -> list[Row]:
     """Rows of `tiered_queues`; none where no metadata of a tiered store can be read."""
     (store, known), lost = known_store_of(broker), list[Damage]()
-    metadata = read_tiered_metadata(store.config, on_damage="collect", damage=lost.append)
+    metadata = read_tiered_metadata(store.config, damage=lost.append)
     if metadata is None:
         return []
     found = tiered_queues(store, metadata, tiered_folder(store.root, known.settings), lost.append)
@@ -248,7 +248,7 @@ def pop_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
 def trace_event_batches(broker: BrokerSource) -> Iterator[pa.RecordBatch]:
     """Rows of `trace_events`, from the topics that hold traces."""
     store, _ = known_store_of(broker)
-    yield from trace_batches(store, lambda damage: None, broker=broker.name)
+    yield from trace_batches(store, unheard, broker=broker.name)
 
 
 SLICED: Mapping[str, Callable[[BrokerSource, SlicedPass | None], list[Row]]] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from parsers.damage.errors import unheard
 from parsers.store.store import Store
 from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.of_store import mean_record_size
@@ -29,7 +30,7 @@ def conditions_of_recordings(heard: Heard, store: Store) -> tuple[Conditions, st
         absences_of(heard.record),
         heard.record.covered,
         max([heard.until_ms, *(end for _, end in heard.record.covered)]),
-        mean_record_size(store, lambda damage: None),
+        mean_record_size(store, unheard),
         store_times(heard.store_log),
     )
     return conditions_of(_of(brokers, owned), _of(brokers, wrong), told), None

@@ -58,7 +58,7 @@ def mean_record_size(store: Store, damage: DamageSink) -> float | None:
     """Bytes of the log for each message in a queue, None where no queue leads into the log."""
     log = LogAccess(store.commitlog)
     start, messages, end = log.min_physical_offset, 0, 0
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         for queue in queues.values():
             first, next_ = queue.ends(start)
             last = queue.last_pointer()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.commitlog.batches.read import MessageFilter, read_commitlog
-from parsers.damage.errors import DamageSink
+from parsers.damage.errors import DamageSink, unheard
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.values.topics import (
@@ -109,7 +109,7 @@ def trail_in_store(
     records = [by_place] if by_place is not None and not asked else list(_records(store, asked))
     if not records:
         return None
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         records = _with_groups(records, {topic for topic, _ in queues})
         placed = [each for each in records if by_place and each.physical_offset == by_place.physical_offset]
         message = (placed or [_original(records)])[0]
@@ -198,7 +198,7 @@ def kept_offsets(
 ) -> Iterator[KeptOffset]:
     """What each kept copy says of the message's queue, for the groups that have the topic in some copy."""
     topic = message.topic
-    with StoreQueues(store, on_damage="collect") as queues:
+    with StoreQueues(store, damage=unheard) as queues:
         ends = {key: queue.ends(0) for key, queue in queues.items() if key[0] == topic}
     of_topic = [
         (copy.written_ms, {group: offsets for (group, named), offsets in copy.offsets.items() if named == topic})

@@ -80,7 +80,7 @@ def groups_left(
     found = _Groups(_named(store, lost))
     found.left |= found.named or set()
     offsets: OffsetTable = {} if own is None else own.offsets
-    with StoreQueues(store, on_damage="collect", damage=lost) as queues:
+    with StoreQueues(store, damage=lost) as queues:
         log = LogAccess(store.commitlog)
         ends, queues_unread = queue_ends(queues, log, None), queues.unread
         read = [] if own is None else positions(store, queues, own, log, damage=lost)
@@ -142,7 +142,7 @@ def _order(group: str) -> tuple[bool, str]:
 def _named(store: Store, damage: DamageSink) -> set[str] | None:
     if not any(holds_table(file, GROUPS_FILE) for file in store.config):
         return None
-    document = read_document(store.config, GROUPS_FILE, on_damage="collect", damage=damage)
+    document = read_document(store.config, GROUPS_FILE, damage=damage)
     return None if document is None else set(document.table("subscriptionGroupTable"))
 
 

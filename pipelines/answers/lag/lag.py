@@ -62,7 +62,7 @@ def store_lag(
     lost = offsets.times_lost if at_ms is None else None
     refused = refusals(store) if at_ms is None else None
     log = LogAccess(store.commitlog)
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         found = positions(store, queues, offsets, log, at_ms=at_ms, damage=damage)
         if store.log_not_found is None:
             found = _with_doubts(found, offsets, queues, log, lives or StoreLives(store), at_ms)
@@ -140,7 +140,7 @@ def _with_doubt(queue: GroupQueue, doubt: DoubtfulOffset | None, lives: TopicLiv
 
 def store_positions(store: Store, offsets: OffsetsAt, damage: DamageSink) -> list[GroupQueue]:
     """Every queue that counts for a group with offsets, and where the group and the queue are now."""
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         return positions(store, queues, offsets, LogAccess(store.commitlog), damage=damage)
 
 
@@ -156,7 +156,7 @@ def positions(
     """Every queue that counts for a group with offsets, and where the group and the queue are (as of `at_ms`)."""
     ends = queue_ends(queues, log, at_ms)
     no_log = store.log_not_found is not None
-    topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, on_damage="collect", damage=damage)}
+    topics = {t.topic: t.read_queue_nums for _, t in read_topics(store.config, damage=damage)}
     known = {topic: count for topic, count in topics.items() if count is not None}
     found = every_queue(offsets.offsets, known, ends)
     if queues.unread is not None:

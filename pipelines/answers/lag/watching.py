@@ -77,7 +77,7 @@ class Look:
 
 def look_at(store: Store, at_ms: int, damage: DamageSink) -> Look:
     """The store as it is now. Reads the ends of queues and what lag needs, not the log."""
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         ends = {key: queue.summary(store.log_start).max_queue_offset for key, queue in queues.items()}
     return Look(at_ms, ends, _groups(store, damage))
 

@@ -35,7 +35,7 @@ def saved_states(store: Store, kept: Path | None, damage: DamageSink, problem: P
 
 def _of_store(store: Store, subject: Subject, damage: DamageSink) -> Iterator[ConfigState]:
     name = TABLES[subject][0]
-    document = read_document(store.config, name, on_damage="collect", damage=damage)
+    document = read_document(store.config, name, damage=damage)
     if document is not None:
         yield state_of(subject, document, document.file.mtime_ns // 1_000_000, document.file.name)
     for file in store.config:
@@ -43,7 +43,7 @@ def _of_store(store: Store, subject: Subject, damage: DamageSink) -> Iterator[Co
             try:
                 backup = decode_document(file)
             except StoreFormatError as error:
-                report(error, "collect", damage)
+                report(error, damage)
                 continue
             if backup is not None and (document is None or document.file.path != file.path):
                 yield state_of(subject, backup, file.mtime_ns // 1_000_000, file.name)

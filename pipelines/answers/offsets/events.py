@@ -71,18 +71,13 @@ def offset_events(
 
 
 def events_of(
-    store: Store,
-    known: StoreKnowledge,
-    record: OffsetRecord,
-    kept: Sequence[OffsetsAt] = (),
-    *,
-    damage: DamageSink,
+    store: Store, known: StoreKnowledge, record: OffsetRecord, kept: Sequence[OffsetsAt] = (), *, damage: DamageSink
 ) -> list[OffsetEvent]:
     """The movements that a store's files, logs and captures (`record`), and kept copies of the offset table show."""
     copies = [SavedTable(copy.written_ms, copy.offsets) for copy in kept]
     copies = _in_order([*copies, *_tables_of(store, damage)])
     log = LogAccess(store.commitlog)
-    with closing(StoreQueues(store, on_damage="collect", damage=damage)) as queues:
+    with closing(StoreQueues(store, damage=damage)) as queues:
         ends = Ends(queues, log, StoreLives(store, known))
         found = offset_events(record, copies, list(moved_records(queues, log)), ends)
         if not copies:
@@ -98,7 +93,7 @@ def _tables_of(store: Store, damage: DamageSink) -> Iterator[SavedTable]:
     yield SavedTable(own.written_ms, own.offsets)
     backups = [file for file in store.config if file.path.name in {f"{name}.bak" for name in FILES}]
     table: dict[tuple[str, str], dict[int, int]] = {}
-    for _, offset in read_offsets(backups, on_damage="collect", damage=damage) if backups else ():
+    for _, offset in read_offsets(backups, damage=damage) if backups else ():
         if offset.kind != "pull":
             table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
     if table:

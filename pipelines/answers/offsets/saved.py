@@ -44,7 +44,7 @@ def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
         return None
     written = [file.mtime_ns // 1_000_000 for file in holders]
     table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for _, offset in read_offsets(store.config, on_damage="collect", damage=damage):
+    for _, offset in read_offsets(store.config, damage=damage):
         if offset.kind != "pull":
             table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
     lost = copied_without_times(store)

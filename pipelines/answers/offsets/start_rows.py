@@ -42,7 +42,7 @@ class NewGroup:
 def start_rows(store: Store, topic: str | None, group: NewGroup, damage: DamageSink) -> Iterator[dict[str, Any]]:
     """A row of START_SCHEMA for each queue of the topic, or of every topic without one, in order of their numbers."""
     end = log_end(store.commitlog, damage=damage)
-    with StoreQueues(store, on_damage="collect", damage=damage) as queues:
+    with StoreQueues(store, damage=damage) as queues:
         ends = Ends(queues, LogAccess(store.commitlog))
         for (name, queue_id), queue in queues.items():
             now = _queue_now(ends, queue, name, queue_id, group, end) if topic in (None, name) else None

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.files.region import Region
-from parsers.damage.errors import Damage
+from parsers.damage.errors import Damage, unheard
 from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.values.utc import utc
@@ -147,7 +147,7 @@ def _read_log(store: Store, facts: Facts) -> None:
     regions: list[Region] = []
     totals: dict[str, list[int]] = {}
     columns = ("topic", "total_size", "crc_ok", "record_crc_ok")
-    for batch in read_commitlog(store, columns=columns, damage=lambda damage: None, regions=regions.append):
+    for batch in read_commitlog(store, columns=columns, damage=unheard, regions=regions.append):
         table = pa.table({"topic": batch.column("topic"), "size": batch.column("total_size")})
         for row in table.group_by("topic").aggregate([("size", "count"), ("size", "sum")]).to_pylist():
             total = totals.setdefault(row["topic"], [0, 0])

@@ -31,7 +31,7 @@ class ConsumeQueueReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.queues.store_queues import read_units
 
-        yield from read_units(piece.file, topics=self._topics(), on_damage="collect", damage=self.note_damage)
+        yield from read_units(piece.file, topics=self._topics(), damage=self.note_damage)
 
     def _topics(self) -> list[str] | None:
         return self.options["topics"].split(",") if "topics" in self.options else None
@@ -47,7 +47,7 @@ class ExtReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.consumequeue.ext_columns import read_ext_units
 
-        yield from read_ext_units([piece.file], on_damage="collect", damage=self.note_damage)
+        yield from read_ext_units([piece.file], damage=self.note_damage)
 
 
 class ExtSource(StoreSource):
@@ -62,7 +62,7 @@ class TimerReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.timer.log import read_timerlog
 
-        yield from read_timerlog([piece.file], on_damage="collect", damage=self.note_damage)
+        yield from read_timerlog([piece.file], damage=self.note_damage)
 
 
 class TimerSource(StoreSource):
@@ -76,7 +76,7 @@ class CompactionReader(StoreReader):
         from parsers.compaction.copies import read_copies
 
         asked = [name for name in self.names if name not in ("broker", "file")] or ["position"]
-        yield from read_copies([piece.file], columns=asked, on_damage="collect", damage=self.note_damage)
+        yield from read_copies([piece.file], columns=asked, damage=self.note_damage)
 
 
 class CompactionSource(StoreSource):
@@ -93,7 +93,7 @@ class CheckpointReader(StoreReader):
         from recovery.rules.versions import BrokerVersion
 
         version = BrokerVersion.parse(self.options["version"]) if "version" in self.options else None
-        checkpoint = read_checkpoint(piece.file, version=version, on_damage="collect", damage=self.note_damage)
+        checkpoint = read_checkpoint(piece.file, version=version, damage=self.note_damage)
         if checkpoint is not None:
             yield checkpoint_to_batch(piece.file, checkpoint)
 
@@ -108,7 +108,7 @@ class EpochReader(StoreReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.checkpoints.epochs import epochs_to_batch, read_epochs
 
-        found = read_epochs([piece.file], on_damage="collect", damage=self.note_damage)
+        found = read_epochs([piece.file], damage=self.note_damage)
         if found is not None:
             yield epochs_to_batch(piece.file.name, found[1])
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
+from parsers.damage.errors import unheard
 from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -61,12 +62,12 @@ def read_config(table: str, files: Sequence[StoreFile]) -> tuple[Rows, ToBatch]:
     from parsers.config.topics import read_topics, topics_to_batch
 
     if table == "topic_configs":
-        return read_topics(files, on_damage="collect"), topics_to_batch
+        return read_topics(files, damage=unheard), topics_to_batch
     if table == "group_configs":
-        return read_groups(files, on_damage="collect"), groups_to_batch
+        return read_groups(files, damage=unheard), groups_to_batch
     if table == "queue_mappings":
-        return read_queue_mappings(files, on_damage="collect"), queue_mappings_to_batch
-    return read_offsets(files, on_damage="collect"), offsets_to_batch
+        return read_queue_mappings(files, damage=unheard), queue_mappings_to_batch
+    return read_offsets(files, damage=unheard), offsets_to_batch
 
 
 class ConfigSource(StoreSource):

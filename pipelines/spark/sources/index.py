@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql.datasource import InputPartition
 
+from parsers.damage.errors import unheard
 from pipelines.spark.sources.slices import Piece, Slice
 from pipelines.spark.sources.source import StoreReader, StoreSource
 
@@ -26,14 +27,14 @@ class IndexReader(StoreReader):
         from parsers.index.open import open_index
 
         index = self.store().index
-        known = {o.file.path: o.geometry for o in open_index(index, on_damage="collect") if o.geometry is not None}
+        known = {o.file.path: o.geometry for o in open_index(index, damage=unheard) if o.geometry is not None}
         planned = [slice_ for slice_ in super().partitions() if isinstance(slice_, Slice)]
         return [Slice([replace(p, known=tuple(known.get(p.file.path, ()))) for p in s.pieces]) for s in planned]
 
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.index.read import read_index
 
-        yield from read_index([piece.file], geometry=geometry_of(piece), on_damage="collect", damage=self.note_damage)
+        yield from read_index([piece.file], geometry=geometry_of(piece), damage=self.note_damage)
 
 
 class IndexFilesReader(IndexReader):
@@ -42,7 +43,7 @@ class IndexFilesReader(IndexReader):
     def read_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         from parsers.index.read import index_files
 
-        yield index_files([piece.file], geometry=geometry_of(piece), on_damage="collect", damage=self.note_damage)
+        yield index_files([piece.file], geometry=geometry_of(piece), damage=self.note_damage)
 
 
 def geometry_of(piece: Piece) -> Geometry | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from parsers.damage.errors import unheard
 from parsers.store.places import name_below
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile, classify
@@ -63,7 +64,7 @@ class QueuesReader(StoreReader):
 
         root, (log_start, *version) = Path(self.options["store"]), piece.known or (0,)
         if piece.file.kind == "rocksdb":
-            with StoreQueues(self.store(), on_damage="collect") as queues:
+            with StoreQueues(self.store(), damage=unheard) as queues:
                 for queue in queues.values():
                     summary = self._before_mark(queue, queue.summary(log_start))
                     yield summary, summary.min_queue_offset if piece.known else None
@@ -74,7 +75,7 @@ class QueuesReader(StoreReader):
         )
         if not files:
             return  # whoever read the piece finds that its file is gone
-        queue = of_type(files, "collect", self.note_damage)
+        queue = of_type(files, self.note_damage)
         summary = self._before_mark(queue, queue.summary(log_start))
         if self.unread.keys() & {name_below(root, file.path) for file in files}:
             return  # of a file that cannot be read the offsets are not known

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from parsers.damage.errors import DamageSink
+from parsers.damage.errors import DamageSink, unheard
 from parsers.store.sequence import holes
 from parsers.store.store_file import StoreFile
 from recovery.compare.logs.kernel import differing_bits
@@ -86,7 +86,7 @@ def history_of(
     left: Sequence[StoreFile],
     right: Sequence[StoreFile],
     rules: tuple[DispatchRules, DispatchRules],
-    damage: DamageSink | None = None,
+    damage: DamageSink = unheard,
 ) -> History:
     """Compare two logs whose files are given in offset order; `rules`: those of either broker.
 

@@ -16,7 +16,7 @@ import numpy as np
 from parsers.commitlog.compiled.resync import written_from
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.files.region import RegionKind
-from parsers.damage.errors import DamageSink, StoreFormatError, report
+from parsers.damage.errors import DamageSink, StoreFormatError, report, unheard
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, release_pages, require_whole
 from parsers.store.store_file import StoreFile
@@ -81,7 +81,7 @@ class LogBytes:
     """The bytes of a log by their physical offset. A file that cannot be opened is as good as not there."""
 
     files: Sequence[StoreFile]
-    damage: DamageSink | None = None
+    damage: DamageSink = unheard
     _bases: list[int] = field(default_factory=list)
     _data: list[Bytes] = field(default_factory=list)
     _written: list[int] = field(default_factory=list)
@@ -91,7 +91,7 @@ class LogBytes:
             try:
                 data, written = np.frombuffer(map_file(file.path), np.uint8), data_end(file.path)
             except StoreFormatError as error:
-                report(error.in_file(file.path), "collect", self.damage)
+                report(error.in_file(file.path), self.damage)
                 continue
             if len(data):
                 self._bases.append(file.base_offset or 0)

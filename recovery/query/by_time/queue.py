@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.batch import read_units, summarize_batch_queue
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.queues.queue import BatchQueue, DatabaseQueue, FileQueue, Queue
 from parsers.store.store_file import StoreFile
 from recovery.query.by_time.time_search import Boundary, QueueSearch, TimeSearch
@@ -38,7 +38,7 @@ class BatchTimeSearch:
 
     def __init__(self, files: Sequence[StoreFile], commitlog_min: int) -> None:
         self._files = _opened(files)
-        summary = summarize_batch_queue(files, commitlog_min=commitlog_min, on_damage="collect")
+        summary = summarize_batch_queue(files, commitlog_min=commitlog_min, damage=unheard)
         self.min_queue_offset, self.max_queue_offset = summary.min_queue_offset, summary.max_queue_offset
         firsts = sorted((int(units["store_timestamp_ms"][0]), number) for number, units in enumerate(self._files))
         self._first_times, self._numbers = [time for time, _ in firsts], [number for _, number in firsts]

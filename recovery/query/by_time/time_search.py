@@ -17,7 +17,7 @@ from parsers.consumequeue.kernel import valid_prefix
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.consumequeue.read import units
 from parsers.consumequeue.summary import summarize_queue
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.store.store_file import StoreFile
 from recovery.rules.versions import BrokerVersion
@@ -56,7 +56,7 @@ class TimeSearch:
     def __init__(self, files: Sequence[StoreFile], log: LogAccess) -> None:
         self._log = log
         self._files = _opened(files)
-        summary = summarize_queue(files, commitlog_min=log.min_physical_offset, on_damage="collect")
+        summary = summarize_queue(files, commitlog_min=log.min_physical_offset, damage=unheard)
         self.min_queue_offset, self.max_queue_offset = summary.min_queue_offset, summary.max_queue_offset
         self._starts = [self._time(file, 0) for file in self._files]
         self._stops = [self._time(file, len(file.units) - 1) for file in self._files]

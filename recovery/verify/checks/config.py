@@ -41,10 +41,10 @@ def check_config(
     `judged`: places below the store root that have a finding as files, so that nothing of them is named again.
     """
     damages: list[Damage] = []
-    topics = read_topics(files, on_damage="collect", damage=damages.append)
-    offsets = read_offsets(files, on_damage="collect", damage=damages.append)
-    delays = read_delay_offsets(files, on_damage="collect", damage=damages.append)
-    tiered = read_tiered_metadata(files, on_damage="collect", damage=damages.append)
+    topics = read_topics(files, damage=damages.append)
+    offsets = read_offsets(files, damage=damages.append)
+    delays = read_delay_offsets(files, damage=damages.append)
+    tiered = read_tiered_metadata(files, damage=damages.append)
     unreadable = (_unreadable(damage) for damage in damages if damage.kind != TooLarge.__name__)
     findings = [finding for finding in unreadable if finding.places[0].file not in judged]
     if queues is None:

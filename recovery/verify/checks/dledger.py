@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, INDEX_UNIT_SIZE, header_size
-from parsers.damage.errors import Damage
+from parsers.damage.errors import Damage, unheard
 from parsers.dledger.entries import STORED, read_entries
 from parsers.dledger.index import EntryIndex
 from parsers.dledger.state import read_state
@@ -31,7 +31,7 @@ def check_dledger(store: Store) -> Judgement:
     if not store.log_is_dledgers:
         return Judgement()
     check = _Check(store, EntryIndex.of(store.dledger))
-    for batch in read_entries(store.commitlog, on_damage="collect", damage=check.wrong.append):
+    for batch in read_entries(store.commitlog, damage=check.wrong.append):
         check.take(batch)
     return Judgement((*check.findings, *check.of_state()))
 
@@ -92,7 +92,7 @@ class _Check:
 
     def of_state(self) -> Iterator[Finding]:
         """Term and checkpoint against the last entry of the log."""
-        state = read_state(self.store.dledger, on_damage="collect")
+        state = read_state(self.store.dledger, damage=unheard)
         if state.current_term is not None and state.current_term < self.last_term:
             evidence = f"currterm: {state.current_term}", f"log: its last entry is of term {self.last_term}"
             yield Finding("dledger_state_wrong", Span(), self._places("currterm"), 1, evidence)

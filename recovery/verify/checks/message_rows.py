@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
-from parsers.damage.errors import Damage
+from parsers.damage.errors import Damage, unheard
 from parsers.layouts.instants import MAX_MS
 from parsers.rocksdb.layout import INDEXED_TO
 from parsers.rocksdb.message_records import INDEX_KINDS, read_message_rows, read_notes, rows_to_batch
@@ -50,7 +50,7 @@ def check_message_rows(store: Store, log_start: int, log_end: int, lost: Interva
         return Judgement()
     damage: list[Damage] = []
     rows = _Rows.read(store.message_database, log_start, lost, damage)
-    noted = read_notes(store.message_database, on_damage="collect", damage=damage.append).get(INDEXED_TO, 0)
+    noted = read_notes(store.message_database, damage=damage.append).get(INDEXED_TO, 0)
     first = rows.first_indexed(log_end)
     right = np.zeros(len(rows.places), np.bool_)
     missing = _Missing()
@@ -88,7 +88,7 @@ class _Rows:
         """Those that `damage` does not take, of messages that are neither expired nor lost."""
         has_halves = False
         columns = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))]
-        for read in read_message_rows(file, on_damage="collect", damage=damage.append):
+        for read in read_message_rows(file, damage=damage.append):
             rows = [row for row in read if row["kind"] != NOTE]
             places = np.array([row["physical_offset"] for row in rows], np.int64)
             marks = np.array([hash(_said(row)) for row in rows], np.int64)
@@ -123,7 +123,7 @@ class _Missing:
 
 def _messages(store: Store, has_halves: bool) -> Iterator[Row]:
     columns = [*COLUMNS, *(["properties"] if has_halves else [])]
-    for batch in read_commitlog(store, columns=columns, on_damage="collect"):
+    for batch in read_commitlog(store, columns=columns, damage=unheard):
         stored_ms = pc.divide(batch["store_timestamp"].cast(pa.int64()), 1000)
         yield from batch.set_column(COLUMNS.index("store_timestamp"), "store_timestamp", stored_ms).to_pylist()
 
@@ -162,7 +162,7 @@ def _is_entry(row: Row) -> bool:
 
 def _shown(file: StoreFile, wanted: Collection[tuple[int, int]]) -> list[str]:
     """The rows of these places and marks, in words, in the order of the database."""
-    rows = (row for read in read_message_rows(file, on_damage="collect") for row in read if row["kind"] != NOTE)
+    rows = (row for read in read_message_rows(file, damage=unheard) for row in read if row["kind"] != NOTE)
     found = (row for row in rows if (row["physical_offset"], hash(_said(row))) in wanted)
     shown = rows_to_batch(list(islice(found, NAMED))).to_pylist()
     return [str({name: value for name, value in row.items() if value is not None}) for row in shown]

@@ -68,7 +68,7 @@ def spool_of(store: Store) -> tuple[Spool | None, str | None]:
     if store.queue_database is None:
         return None, None
     damage: list[Damage] = []
-    with StoreQueues(store, on_damage="collect", damage=damage.append) as queues:
+    with StoreQueues(store, damage=damage.append) as queues:
         unread = None if queues else queues.unread
         is_stores = queues.in_database or unread is not None
         spooled = Spool(store.queue_database.path.name, is_stores=is_stores, damage=damage)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from parsers.damage.errors import unheard
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store import Store
@@ -33,7 +34,7 @@ def right_by_now(store: Store, places: Iterable[Place]) -> set[Place]:
     found: set[Place] = set()
     for file in store.index:
         if of_file := by_file.get(f"{FOLDER}/{file.path.name}"):
-            for opened in open_index([file], on_damage="collect"):
+            for opened in open_index([file], damage=unheard):
                 found |= _right_in(opened, of_file)
     return found
 

@@ -129,7 +129,7 @@ def _delays_of(run: Run, store: Store, kept: Retention) -> list[DelayRisk]:
     from recovery.retention.risk import delay_risks
 
     unread = run.unread
-    offsets = read_delay_offsets(store.config, on_damage="collect", damage=run.damage)
+    offsets = read_delay_offsets(store.config, damage=run.damage)
     return list(delay_risks(kept, None if run.unread > unread and not offsets else offsets))
 
 

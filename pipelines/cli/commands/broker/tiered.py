@@ -57,7 +57,7 @@ def tiered(
         if not segments.is_dir():
             raise Unreadable(f"--segments {segments}: no such folder")
         run.reads(segments)
-    metadata = read_tiered_metadata(opened.config, on_damage="collect", damage=run.damage)
+    metadata = read_tiered_metadata(opened.config, damage=run.damage)
     if metadata is None:
         run.note("no config/tieredStoreMetadata.json that can be read: no tiered store, or its list is lost")
         run.emit_rows(TIERED_QUEUES.bare_schema, iter(()), brief=BRIEF)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsers.damage.errors import unheard
 from parsers.store.places import DATABASE_PART, FileKind, name_below, number_in
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile, locate
@@ -73,7 +74,7 @@ def note_pops(run: Run, store: Store) -> None:
             f"{store.root}: kvStore is here: what a group popped last counts as unread until its next pop, "
             "acknowledged or not, and all it popped before as consumed: see `pop`"
         )
-    if read_order_info(store.config, on_damage="collect"):
+    if read_order_info(store.config, damage=unheard):
         run.note(f"{store.root}: groups pop in order here: what they have not acknowledged counts as unread: see `pop`")
 
 
@@ -81,7 +82,7 @@ def note_static_topics(run: Run, store: Store) -> None:
     """Say which topics are static: what is said of their queues is of this broker's part, in its own numbers."""
     from parsers.config.queue_mappings import read_queue_mappings
 
-    topics = sorted({each.topic for _, each in read_queue_mappings(store.config, on_damage="collect")})
+    topics = sorted({each.topic for _, each in read_queue_mappings(store.config, damage=unheard)})
     if topics:
         named = ", ".join(topics[:STATIC_NAMED]) + (" …" if len(topics) > STATIC_NAMED else "")
         run.note(

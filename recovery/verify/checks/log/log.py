@@ -12,7 +12,7 @@ from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.batches.segment import WITHOUT_CRC
 from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.commitlog.record.layout import RECORD_START, SYS_FLAG_TRANSACTION
-from parsers.damage.errors import StoreFormatError
+from parsers.damage.errors import StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
 from parsers.values.java import LONG_MAX
 from recovery.rules.dispatch import PREPARED, ROLLBACK
@@ -69,7 +69,7 @@ def with_sure_times(log: LogColumns, doubtful: Intervals) -> LogColumns:
     if not np.isin(suspects, (log.first_ms, log.latest_ms)).any():
         return log
     columns = ["physical_offset", "store_timestamp"]
-    batches = list(read_commitlog(log.files, columns=columns, on_damage="collect", decoding=WITHOUT_CRC))
+    batches = list(read_commitlog(log.files, columns=columns, damage=unheard, decoding=WITHOUT_CRC))
     places, times = (pa.chunked_array([batch[name].cast(pa.int64()) for batch in batches]) for name in columns)
     known = times.is_valid().to_numpy()  # a time that no instant can hold is none
     sure = times.drop_null().to_numpy()[~doubtful.hold(places.to_numpy()[known])] // 1000

@@ -50,9 +50,9 @@ def compaction(
     def batches() -> Iterator[pa.RecordBatch]:
         for of_queue in files:
             if units:
-                yield from read_sparse_queue(of_queue, on_damage="collect", damage=run.damage)
+                yield from read_sparse_queue(of_queue, damage=run.damage)
             else:
-                yield from read_copies(of_queue, on_damage="collect", damage=run.damage)
+                yield from read_copies(of_queue, damage=run.damage)
 
     run.emit(schema, conform(batches(), schema), brief=tuple(layout.names) if units else MESSAGE_BRIEF)
 

@@ -106,7 +106,7 @@ def _rows(run: Run, store: Store, table: ConfigTable) -> Iterator[pa.RecordBatch
     }
     read, to_batch = readers[table]
     by_file: dict[StoreFile, list[tuple[StoreFile, object]]] = {}
-    for file, row in read(store.config, on_damage="collect", damage=run.damage):
+    for file, row in read(store.config, damage=run.damage):
         by_file.setdefault(file, []).append((file, row))
     for file, rows in by_file.items():
         yield _stamped(to_batch(rows), file)

@@ -72,9 +72,7 @@ def _emit(
         (
             batch
             for file in files
-            for batch in conform(
-                read([file], on_damage="collect", damage=run.damage), schema, {"file": place_of(file.path, source)}
-            )
+            for batch in conform(read([file], damage=run.damage), schema, {"file": place_of(file.path, source)})
         ),
     )
 
@@ -86,5 +84,5 @@ def _emit_state(run: Run, files: list[StoreFile]) -> None:
 
     number, text = pa.int64(), pa.string()
     names = [("current_term", number), ("vote_leader", text), ("end_index", number), ("committed_index", number)]
-    rows = [asdict(read_state(files, on_damage="collect", damage=run.damage))] if files else []
+    rows = [asdict(read_state(files, damage=run.damage))] if files else []
     run.emit_rows(pa.schema(names), rows)

@@ -56,14 +56,14 @@ def _units_of_file(run: Run, source: Path, schema: pa.Schema) -> Iterator[pa.Rec
 
     kind: FileKind = "batchconsumequeue" if "batchconsumequeue" in source.absolute().parts else "consumequeue"
     file = file_as(run, source, kind)
-    yield from conform(read_units(file, on_damage="collect", damage=run.damage), schema, _unsaid(run, file))
+    yield from conform(read_units(file, damage=run.damage), schema, _unsaid(run, file))
 
 
 def _units(run: Run, store: Store, wanted: QueueOptions, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from parsers.queues.store_queues import StoreQueues
     from pipelines.lake.tables.rows import conform
 
-    with StoreQueues(store, on_damage="collect", damage=run.damage) as queues:
+    with StoreQueues(store, damage=run.damage) as queues:
         for key, found in queues.items():
             if wanted.wants(*key):
                 yield from conform(found.batches(), schema)
@@ -109,9 +109,9 @@ def _index_rows(
     for file in files:
         place = {"file": place_of(file.path, source)}
         if headers:
-            yield from conform([index_files([file], on_damage="collect", damage=run.damage)], schema, place)
+            yield from conform([index_files([file], damage=run.damage)], schema, place)
         else:
-            yield from conform(read_index([file], on_damage="collect", damage=run.damage), schema, place)
+            yield from conform(read_index([file], damage=run.damage), schema, place)
 
 
 @command("checkpoint")
@@ -129,7 +129,7 @@ def checkpoint(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SA
     file = store_at(run, source, broker, needs_log=False).checkpoint if in_store else file_as(run, source, "checkpoint")
     if file is None:
         raise Unreadable(f"{source}: the store has no checkpoint")
-    read = read_checkpoint(file, on_damage="collect", damage=run.damage)
+    read = read_checkpoint(file, damage=run.damage)
     batches = [] if read is None else [checkpoint_to_batch(file, read)]
     run.emit(CHECKPOINTS.bare_schema, conform(batches, CHECKPOINTS.bare_schema, {"file": place_of(file.path, source)}))
 
@@ -157,7 +157,7 @@ def epochs(run: Run, source: StoreOrFile, broker: BrokerOptions = NOTHING_SAID) 
             "file elsewhere: say so with --config storePathEpochFile=FILE"
         )
         raise Unreadable(f"{source}: the store has no epochFileCheckpoint: {why}")
-    read = read_epochs(files, on_damage="collect", damage=run.damage)
+    read = read_epochs(files, damage=run.damage)
     schema = pa.schema([("broker", pa.string()), *EPOCH_SCHEMA])
     batches = [] if read is None else [epochs_to_batch(place_of(read[0].path, source), read[1])]
     run.emit(schema, conform(batches, schema), brief=tuple(EPOCH_SCHEMA.names))
@@ -189,9 +189,9 @@ def timer(
     schema = pa.schema([("broker", pa.string()), *((field.name, plain_type(field.type)) for field in columns)])
     batches: Iterator[pa.RecordBatch]
     if slots:
-        batches = (read_wheel(file, on_damage="collect", damage=run.damage) for file in wanted)
+        batches = (read_wheel(file, damage=run.damage) for file in wanted)
     else:
-        batches = read_timerlog(wanted, on_damage="collect", damage=run.damage)
+        batches = read_timerlog(wanted, damage=run.damage)
     run.emit(schema, conform(batches, schema), brief=tuple(columns.names))
 
 
@@ -212,6 +212,6 @@ def rocksdbstore(run: Run, store: StoreArgument, broker: BrokerOptions = NOTHING
     database = store_at(run, store, broker, needs_log=False).message_database
     if database is None:
         run.note(f"{store}: there is no rocksdbstore/, which brokers before 5.4.0 do not make")
-    batches = [] if database is None else read_message_records(database, on_damage="collect", damage=run.damage)
+    batches = [] if database is None else read_message_records(database, damage=run.damage)
     schema = pa.schema([("broker", pa.string()), *MESSAGE_RECORD_SCHEMA])
     run.emit(schema, conform(batches, schema), brief=tuple(MESSAGE_RECORD_SCHEMA.names))
