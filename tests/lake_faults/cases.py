@@ -41,6 +41,7 @@ class Judge:
     ended: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     stream_seconds: float | None = None
+    derived_seconds: float | None = None
     expected: str = ""
 
     def prepare(self) -> None:

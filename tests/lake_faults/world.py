@@ -64,7 +64,7 @@ class World:
             path.write_bytes(whole if moment == "late" else _first_half(whole))
             os.utime(path, (WHEN_S[moment], WHEN_S[moment]))
 
-    def config(self, lake: Path, names: Sequence[str] = BROKERS) -> Path:
+    def config(self, lake: Path, names: Sequence[str] = BROKERS, *, spark_master: str = "local[*]") -> Path:
         """A configuration of these brokers with that lake."""
         brokers = "".join(
             f'[[broker]]\nname = "{name}"\nstore = "{self.store(name)}"\nversion = "5.3.3"\n'
@@ -72,7 +72,8 @@ class World:
             for name in names
         )
         place = lake.with_name(f"{lake.name}.toml")
-        place.write_text(f'[lake]\npath = "{lake}"\n{brokers}[[client]]\nlogs = "{self.folder / "logs"}"\n')
+        lake_told = f'[lake]\npath = "{lake}"\nspark_master = "{spark_master}"\n'
+        place.write_text(f'{lake_told}{brokers}[[client]]\nlogs = "{self.folder / "logs"}"\n')
         return place
 
 
