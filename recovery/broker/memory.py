@@ -15,7 +15,7 @@ from parsers.checkpoints.checkpoint import CHECKPOINT, Checkpoint, decode_checkp
 from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
-from parsers.values.topics import SCHEDULE_TOPIC
+from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.broker.batch_queue import BatchQueue
 from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
@@ -110,16 +110,14 @@ class BrokerMemory:
         self.reasons.append(Reason(rule, source, evidence))
 
     def confirmed_offset(self) -> int:
-        """`CommitLog#getConfirmOffset`: how far readers and dispatch may go; of a DLedger log what it commits when no
-        other node has a say. DLedgerCommitLog#getConfirmOffset."""
+        """How far readers and dispatch may go; a DLedger node that is asked alone commits all. #getConfirmOffset."""
         if self.evidence.log_is_dledgers:
             return self.commitlog.max_offset
-        replicated = self.settings.duplication_enable or self.settings.enable_controller_mode
-        if replicated or not self.version.dispatches_confirmed_only:
+        settings, version = self.settings, self.version
+        if settings.duplication_enable or settings.enable_controller_mode or not version.dispatches_confirmed_only:
             return self.confirm_offset
-        if self.settings.flushes_synchronously and self.version.dispatches_flushed_only:
-            return self.flushed_where
-        return self.commitlog.max_offset
+        only_flushed = settings.flushes_synchronously and version.dispatches_flushed_only
+        return self.flushed_where if only_flushed else self.commitlog.max_offset
 
     def behind_bytes(self, dispatched_to: int) -> int:
         """`ReputMessageService#behind` for a re-dispatch that stands at this log offset."""
@@ -138,14 +136,16 @@ class BrokerMemory:
 
     @property
     def undecided_queues(self) -> frozenset[QueueKey]:
-        """The queues whose ends nothing decides; see QueueDatabase."""
-        return frozenset() if self.database is None else frozenset(self.database.undecided)
+        """The queues whose ends nothing decides: see QueueDatabase; light ones that a database beside the files has."""
+        if self.database is not None:
+            return frozenset(self.database.undecided)
+        are_elsewhere = self.settings.light_queues_in_database(self.version)
+        return frozenset(key for key in self.queues if are_elsewhere and is_lmq(key[0]))
 
     @property
     def queues_are_damaged(self) -> bool:
         """Whether parts of the database of queues cannot be read, so that what the queues have is not known."""
-        folder = self.evidence.database
-        return self.database is not None and folder is not None and bool(folder.unreadable)
+        return self.database is not None and bool(self.evidence.database and self.evidence.database.unreadable)
 
     def max_queued_offset(self) -> int:
         """The maximum of the queues' maximum physical offsets, -1 without queues; of a database what it notes."""

@@ -37,6 +37,7 @@ class StoreFailure(StrEnum):
     WHEEL = "the timer wheel, before the store's load()"
     LOAD = "the store's load(), for whatever reason but its delayOffset.json"
     TIMER_LOG = "the timer log, after the store's load()"
+    LIGHT = "the service of light topics, after all of config/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,16 @@ class ConfigStart:
             return self.refused.stage
         if self.store_fails is StoreFailure.TIMER_LOG:
             return Stage.TIMER
+        if self.store_fails is StoreFailure.LIGHT:
+            return Stage.SCHEDULE
         return None if self.store_fails is None else Stage.STORE
 
     @property
     def taken(self) -> tuple[ConfigLoad, ...]:
         """The loads that the broker comes to."""
         stopped_at = self.stopped_at
+        if self.store_fails is StoreFailure.LIGHT and self.refused is None:
+            return self.loads
         if self.store_fails is not None and not self.stops_before_store:
             return tuple(load for load in self.loads if load.stage in (Stage.MADE, Stage.METADATA))
         if self.refused is None or stopped_at is None:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from operator import itemgetter
 
+from parsers.values.topics import is_lmq
 from recovery.broker.store_folder import Entry, Evidence
+from recovery.config.start import StoreFailure
 from recovery.forecast.config_repairs import config_repairs
 from recovery.forecast.outcome import Outcome
 from recovery.forecast.repair import Repair
@@ -19,6 +21,8 @@ from recovery.forecast.returns import without_folder
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings
 from recovery.start.restart import Restart
+
+LIGHT_QUEUES = "combineCQUseRocksdbForLmq"
 
 
 def repairs(played: Restart, outcome: Outcome) -> Iterator[Repair]:
@@ -67,6 +71,7 @@ def _of_node(played: Restart, outcome: Outcome) -> Iterator[Repair]:
 def _to_start(played: Restart) -> Iterator[Repair]:
     store, settings = played.memory.evidence, played.memory.settings
     yield from _from_queue_files(played)
+    yield from _for_light_queues(played)
     yield from _other_sizes(played)
     yield from without_folder(played)
     if played.load_error and played.load_error.passed_by:
@@ -241,15 +246,47 @@ def _to_dispatch_again(played: Restart) -> Iterator[Repair]:
 
 def _from_queue_files(played: Restart) -> Iterator[Repair]:
     """Where a database is to answer, and the queue files beside it give messages their numbers."""
-    store = played.memory.evidence
-    if played.memory.files_give_offsets:
+    store, memory = played.memory.evidence, played.memory
+    if memory.files_give_offsets:
+        config = {"combineCQPreferCQType": "default"}
+        if memory.version.needs_database_for_light_queues and not _has_light_queues(played):
+            config[LIGHT_QUEUES] = "true"
         yield Repair(
-            "start with combineCQPreferCQType=default, so that the queue files answer",
+            f"start with {' and '.join(f'{name}={value}' for name, value in config.items())}, so that the queue files "
+            "answer",
             "the queue files, which give messages their numbers, have what the database lacks",
             "the database does not get by this what it lacks of messages that are in the files",
-            config={"combineCQPreferCQType": "default"},
+            config=config,
             store=dataclasses.replace(store, database=None, second_database=store.database),
         )
+
+
+def _for_light_queues(played: Restart) -> Iterator[Repair]:
+    """Where queues are kept in files and in a database, and the broker's service of light topics does not start so.
+
+    Light queues that the files have may not all be in the database, which alone would have them then.
+    """
+    if played.config is None or played.config.store_fails is not StoreFailure.LIGHT:
+        return
+    why = "with queues in files and in a database the service of light topics stops the broker"
+    if not _has_light_queues(played):
+        yield Repair(
+            f"start with {LIGHT_QUEUES}=true from now on",
+            why,
+            "nothing: there is no queue of a light topic (%LMQ%…) yet, and new ones are kept in the database alone",
+            config={LIGHT_QUEUES: "true"},
+        )
+    yield Repair(
+        "start with rocksdbCQDoubleWriteEnable=false, so that the queue files alone are kept",
+        why,
+        "the database gets no units any more: it has to be filled from the log before it is used again",
+        config={"rocksdbCQDoubleWriteEnable": "false"},
+        store=dataclasses.replace(played.memory.evidence, database=None, second_database=None),
+    )
+
+
+def _has_light_queues(played: Restart) -> bool:
+    return any(is_lmq(topic) for topic, _ in played.memory.evidence.queues)
 
 
 def _to_fill_database(played: Restart, why: str) -> Iterator[Repair]:

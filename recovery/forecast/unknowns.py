@@ -95,6 +95,9 @@ def _about_database(played: Restart) -> Iterator[Unknown]:
         else:
             why = "the files alone decide this start: it gets what is dispatched from then on, if it opens"
             yield Unknown(what, why)
+    if memory.settings.light_queues_in_database(version) and memory.database is None:
+        why = "combineCQUseRocksdbForLmq has them in the database beside the queue files, whose units are not played"
+        yield Unknown("where queues of light topics end", why)
     if folder is None or memory.database is None:
         return
     if folder.unreadable:

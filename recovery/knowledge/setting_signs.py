@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from parsers.checkpoints.checkpoint import read_checkpoint
 from parsers.commitlog.record.tags import DelayLevels
+from parsers.config.offsets import FILES as OFFSET_FILES
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.ext import ExtUnit, decode_ext_unit
 from parsers.consumequeue.layout import ext_offset, tags_code_kind
@@ -31,6 +32,7 @@ from recovery.rules.settings import StoreSettings
 from recovery.scan.log_access import LogAccess
 
 STORE_TYPE = "storeType"
+ALL_OFFSETS, LIGHT_OFFSETS = OFFSET_FILES
 INDEX_SETTING, HALVES_SETTING = "indexRocksDBEnable", "transRocksDBEnable"
 
 
@@ -269,3 +271,12 @@ def _multi_dispatch(store: Store, queues: StoreQueues) -> Iterator[Inferred]:
     if light:
         yield Inferred("enableLmq", "true", why)
         yield Inferred("enableMultiDispatch", "true", why)
+    elif _has_light_offsets(store):
+        why = f"config/{LIGHT_OFFSETS} is there, which a broker has in place of {ALL_OFFSETS}, and that is not"
+        yield Inferred("enableLmq", "true", why)
+
+
+def _has_light_offsets(store: Store) -> bool:
+    """LmqConsumerOffsetManager#configFilePath @4.9.3, 5.5.0: it writes one of the two files, and leaves the other."""
+    names = {file.path.name.removesuffix(".bak") for file in store.config}
+    return LIGHT_OFFSETS in names and ALL_OFFSETS not in names

@@ -49,7 +49,8 @@ class DispatchRules:
             delay_levels=DelayLevels.parse(settings.message_delay_level),
             batch_topics=frozenset(batch_topics) if version.has_batch_queues else frozenset(),
             enable_lmq=settings.enable_lmq,
-            enable_multi_dispatch=settings.enable_multi_dispatch,
+            enable_multi_dispatch=settings.enable_multi_dispatch
+            and (settings.reads_queue_database or not settings.light_queues_in_database(version)),
             index_enabled=settings.writes_index_files,
         )
 

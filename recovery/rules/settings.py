@@ -253,6 +253,14 @@ class StoreSettings:
         """The one that gives out queue offsets, and the one that answers. CombineConsumeQueueStore#<init> @5.4.0."""
         return self.combine_assign_offset_cq_type.lower(), self.combine_cq_prefer_cq_type.lower()
 
+    def light_queues_in_database(self, version: BrokerVersion) -> bool:
+        """Of combined stores of queues the database alone has those of light topics, and no file gets units of them.
+
+        MultiDispatchUtils#checkMultiDispatchQueue @5.5.0.
+        """
+        is_set = self.combine_cq_use_rocksdb_for_lmq and self.is_read("combineCQUseRocksdbForLmq", version) is True
+        return is_set and self.rocksdb_cq_double_write_enable
+
     @property
     def opens_queue_database(self) -> bool:
         """A RocksDBConsumeQueueStore is made, for all queues or beside their files."""

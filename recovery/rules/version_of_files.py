@@ -129,6 +129,11 @@ class FileRules(Version):
         "Of combined stores of queues one that was never written to has no say in where reading begins (before: it "
         "takes the search further back). CombineConsumeQueueStore#isMappedFileMatchedRecover @5.5.0.",
     )
+    needs_database_for_light_queues = since(
+        "5.5.0",
+        "A broker that combines stores of queues stops after it has loaded them unless combineCQUseRocksdbForLmq is "
+        "set, whether it has light queues or not. RocksDBLiteLifecycleManager#init @5.5.0, 5.5.1.",
+    )
     may_keep_database_apart = since(
         "5.5.0",
         "useSeparateStorePathForRocksdbCQ says in which folder the database of queues lies, and a broker does not "

@@ -1,5 +1,5 @@
-"""What stands beside a broker's message store and stops a start: timercheck and timer wheel before load(), timer log
-and epochs after it.
+"""What stands beside a broker's message store and stops a start: timercheck and timer wheel before load(), timer log,
+the service of light topics and epochs after it.
 
 Source: BrokerController#initializeMessageStore, #recoverAndInitService, TimerWheel#<init>, TimerLog#load,
 AutoSwitchHAService#init @5.0.0, 5.1.4, 5.3.3; TimerMessageStore#reviseQueueOffset @5.3.1, 5.3.3.
@@ -97,6 +97,21 @@ def _last_timer_refused(memory: BrokerMemory) -> TimerRefused | None:
         "TimerMessageStore#reviseQueueOffset, #getMessageByCommitOffset (IllegalArgumentException)",
         f"timerlog/{last.file.name}: {last.msg_size} bytes, at {last.begin + TIMER_UNIT.offsets['msg_size']}; units "
         f"end at {last.log_end}",
+    )
+
+
+def light_service_refused(memory: BrokerMemory) -> LoadFailed | None:
+    """Why the service of light topics does not start, and so the broker; None where it does, or there is none."""
+    settings, version = memory.settings, memory.version
+    combines = settings.rocksdb_cq_double_write_enable and not settings.uses_rocksdb_queues
+    if not (version.needs_database_for_light_queues and combines) or settings.light_queues_in_database(version):
+        return None
+    return LoadFailed(
+        "queues are kept in files and in a database, and light ones not in the database alone, so "
+        "BrokerController#initialize is false",
+        "RocksDBLiteLifecycleManager#init (unexpected, rocksdbCQ is not ready for LMQ), "
+        "BrokerController#initLiteService @5.5.0",
+        "rocksdbCQDoubleWriteEnable=true without combineCQUseRocksdbForLmq=true",
     )
 
 

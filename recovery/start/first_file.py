@@ -62,24 +62,26 @@ def _newest(memory: BrokerMemory, matches: Callable[[LogFile], bool], *, from_se
     """The newest file that matches, else the first. The first is taken unseen with `from_second`.
 
     Since 5.4.0 the search ends at the commitLogRecoverMaxNum-th file whether it matches or not. A database beside the
-    queue files that lacks the first message of the file found takes it some files further back.
+    queue files that lacks the first message of the file found takes it some files further back, and as far as it must
+    where light queues are in the database alone.
     """
     files = memory.commitlog.files
     limit = memory.settings.commit_log_recover_max_num
     tries = limit if limit > 0 else DEFAULT_FILES_MATCHED
     extra = memory.settings.combine_cq_max_extra_search_commit_log_files
+    needs_both = memory.settings.light_queues_in_database(memory.version)
     for number in range(len(files) - 1, 0 if from_second else -1, -1):
         tries -= 1
         found = matches(files[number])
         if found and not _other_has(memory, files[number]):
-            if extra <= 0 and memory.files_give_offsets:
+            if extra <= 0 and memory.files_give_offsets and not needs_both:
                 raise LoadFailed(
                     "the database of queues is to answer and lacks messages of more log files than are searched for it",
                     "CombineConsumeQueueStore#isMappedFileMatchedRecover (IllegalArgumentException)",
                     f"{files[number].name}; combineCQMaxExtraSearchCommitLogFiles: "
                     f"{memory.settings.combine_cq_max_extra_search_commit_log_files}",
                 )
-            extra, found = extra - 1, extra <= 0
+            extra, found = extra - 1, extra <= 0 and not needs_both
         if found or (memory.version.limits_matched_files and tries <= 0):
             return number
     return 0

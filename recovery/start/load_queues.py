@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from parsers.values.topics import is_lmq
 from recovery.broker.mapped_file_queue import LoadFailed, list_files
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import QueueDatabase
@@ -129,13 +130,16 @@ def level_stores(memory: BrokerMemory) -> None:
     """What start() does before a broker serves, where queue files give messages their numbers and a database answers.
 
     A queue that only the files have is made empty in the database, to go on from their end. Raises LoadFailed: a queue
-    ends elsewhere in the database. CombineConsumeQueueStore#start, #verifyAndInitOffsetForAllStore @5.4.0.
+    ends elsewhere in the database, and is no light queue that the database alone keeps.
+    CombineConsumeQueueStore#start, #verifyAndInitOffsetForAllStore @5.4.0, 5.5.0.
     """
     database, beside = memory.database, memory.second_queues
     if database is None or beside is None or not beside.decide:
         return
     found = {key: (queue.max_queue_offset, database.queue(*key)) for key, queue in beside.queues.items()}
     unlike = {key: (end, queue) for key, (end, queue) in found.items() if end > 0 and end != queue.max_queue_offset}
+    if memory.settings.light_queues_in_database(memory.version):
+        unlike = {key: it for key, it in unlike.items() if not is_lmq(key[0]) or it[1].max_queue_offset <= 0}
     refused = next(((key, end, queue) for key, (end, queue) in unlike.items() if queue.max_queue_offset > 0), None)
     if refused is not None:
         (topic, queue_id), end, queue = refused

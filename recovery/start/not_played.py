@@ -1,8 +1,8 @@
 """Starts of which a rule is known to exist and is not played: all that it decides is unknown, and nothing is advised.
 
 Source: DLedgerCommitLog @4.5.0, CommitLog#recoverNormally @5.4.0 (enableAcceleratedRecovery),
-ScheduleMessageService#correctDelayOffset @5.3.1 to 5.5.0, CombineConsumeQueueStore#<init> @5.5.0 and 5.5.1, read and
-not recorded.
+ScheduleMessageService#correctDelayOffset @5.3.1 to 5.5.0, CombineConsumeQueueStore#start @5.4.0, read and not
+recorded.
 """
 
 from __future__ import annotations
@@ -48,19 +48,12 @@ def not_played(evidence: Evidence, version: BrokerVersion, settings: StoreSettin
     combines = settings.rocksdb_cq_double_write_enable and not settings.uses_rocksdb_queues
     assigns, answers = settings.combining_queue_stores
     is_made = {assigns, answers} <= settings.loaded_queue_stores
-    parting = {
-        "combineCQUseRocksdbForLmq": settings.combine_cq_use_rocksdb_for_lmq,
-        "rocksdbCQSelectiveDoubleWriteEnable": settings.rocksdb_cq_selective_double_write_enable,
-    }
     refuses = not is_made or parts_wrongly(version, settings) is not None
-    parts = combines and not refuses
-    for name in (name for name, is_set in parting.items() if is_set and parts and settings.is_read(name, version)):
-        why = f"{name} keeps queues of some topics in one store alone"
-        yield NotPlayed("where both stores of queues end", why)
     if combines and version.combines_queue_stores and not refuses and (assigns, answers) == (ROCKSDB_STORE, FILE_STORE):
         why = (
             f"one gives out queue offsets (combineAssignOffsetCQType={assigns}), and one answers ({answers}): which "
             "queues it compares hangs on what was asked for, and how far a thread has filled the database by then"
+            + (f"; {version} does not come up in any case" if version.needs_database_for_light_queues else "")
         )
         yield NotPlayed("where both stores of queues end, and whether the broker starts", why)
     yield from _about_folders(evidence, version, settings)

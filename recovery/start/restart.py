@@ -205,6 +205,10 @@ def _load_services(played: Restart) -> bool:
         played.config = replace(played.config, store_fails=StoreFailure.TIMER_LOG)
     if failed is None and refused is not None and refused.stage in (Stage.TIMER, Stage.SCHEDULE):
         failed = beside_store.config_refused(refused)
+    if failed is None and played.config is not None:
+        failed = beside_store.light_service_refused(played.memory)
+        if failed is not None:
+            played.config = replace(played.config, store_fails=StoreFailure.LIGHT)
     failed = beside_store.epochs_refused(played.memory) if failed is None else failed
     if failed is None:
         played.timers = None if played.config is None else timers_start(played.memory, played.config)

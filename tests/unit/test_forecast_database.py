@@ -230,6 +230,42 @@ def test_writing_both_leaves_open_what_becomes_of_the_other() -> None:
 
 
 CASES = database_cases()
+LIGHT_IN_DATABASE = {"combineCQUseRocksdbForLmq": "true"}
+BOTH_KEPT = {"rocksdbCQDoubleWriteEnable": "true", "storeType": "default"}
+
+
+@pytest.mark.parametrize(
+    ("version", "comes_up"), [("5.3.3", True), ("5.4.0", True), ("5.5.0", False), ("5.5.1", False)]
+)
+def test_a_broker_that_keeps_queues_twice_needs_light_ones_in_the_database(version: str, comes_up: bool) -> None:
+    """A broker of 5.5.0 ended so: "unexpected, rocksdbCQ is not ready for LMQ". The store's classes alone start."""
+    root = store_root("5.3.3-cqext")
+    document = told(root, version, BOTH_KEPT)
+    assert document["load"]["ok"]
+    assert (document["start"]["returns"], document["config"]["initialize"]) == (comes_up, comes_up)
+    if not comes_up:
+        assert "combineCQUseRocksdbForLmq" in document["start"]["error"]
+        assert document["config"]["destroyed"] == []
+        assert all(file["reached"] for file in document["config"]["files"])
+        assert told(root, version, BOTH_KEPT | LIGHT_IN_DATABASE)["start"]["returns"]
+        assert told(root, version, {"storeType": "default"})["start"]["returns"]
+    ways = [each["config"] for each in document["advice"] if each["then"]]
+    assert ways[:2] == ([] if comes_up else [LIGHT_IN_DATABASE, {"rocksdbCQDoubleWriteEnable": "false"}])
+
+
+def test_where_light_queues_end_that_the_database_alone_gets_is_not_told() -> None:
+    document = told(store_root("5.3.3-lmq"), "5.5.1", BOTH_KEPT | LIGHT_IN_DATABASE)
+    ends = {queue["topic"]: queue["max_queue_offset"] for queue in document["after_dispatch"]["queues"]}
+    assert {ends[topic] for topic in ends if topic.startswith("%LMQ%")} == {None}
+    assert all(end is not None for topic, end in ends.items() if not topic.startswith("%LMQ%"))
+    assert any("light topics" in unknown["what"] for unknown in document["unknown"])
+    assert document["load"]["ok"]
+    assert not document["losses_are_known"]
+
+
+def test_light_queues_in_files_are_not_given_up_for_a_database_that_may_lack_them() -> None:
+    document = told(store_root("5.3.3-lmq"), "5.5.1", BOTH_KEPT)
+    assert [each["config"] for each in document["advice"] if each["then"]] == [{"rocksdbCQDoubleWriteEnable": "false"}]
 
 
 def test_of_a_queue_whose_end_is_open_no_number_is_told() -> None:
@@ -294,7 +330,8 @@ def test_accelerated_recovery_begins_where_the_database_beside_the_files_ends() 
     case = both_kept("r551-combined-behind", crashed=True)
     with CASES.built(case) as root:
         database = DatabaseFolder.opened(root / "consumequeue").table
-        document = told(root, "5.5.1", {**case["configOverrides"], "enableAcceleratedRecovery": "true"})
+        settings = {**case["configOverrides"], **LIGHT_IN_DATABASE, "enableAcceleratedRecovery": "true"}
+        document = told(root, "5.5.1", settings)
         places = pa.Table.from_batches(read_commitlog(open_store(root), columns=["physical_offset"]))[0].to_numpy()
     assert database is not None
     assert document["redispatched_messages"] == int((places >= database.dispatched_to).sum())
@@ -341,7 +378,7 @@ def test_a_database_that_is_to_answer_and_lacks_messages_is_left_for_the_files(
         document = told(root, "5.5.1", case["configOverrides"] | settings)
     advice = document["advice"][0]
     assert document["load"]["ok"] is not True or document["start"]["error"] or document["lost_counts"]["queue_unit"]
-    assert advice["config"] == {"combineCQPreferCQType": "default"}
+    assert advice["config"] == {"combineCQPreferCQType": "default", **LIGHT_IN_DATABASE}
     assert (advice["then"]["starts"], advice["then"]["lost_counts"]) == (
         True,
         {"message": 0, "queue_unit": 0, "index_entries": 0},

@@ -1,5 +1,6 @@
 """Places of messages in a light queue, told by its units."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 from recovery.verify.checks.queue.light import appended_around
 from recovery.verify.verify import verify
 from tests.support.build_store import SETTINGS, VERSION, StoreBuilder
+from tests.support.copies import copy_tree
 from tests.support.opened import opened
 from tests.support.stores import store_root
 
@@ -92,3 +94,14 @@ def test_settings_that_give_light_queues_nothing_are_one_finding_where_a_store_h
     root = store_root("5.3.3-lmq")
     (found,) = verify(*opened(root, VERSION, config={setting: "false"})).findings
     assert (found.kind, found.count) == ("light_queues_off", 4)
+
+
+def test_offsets_of_a_broker_with_light_queues_show_it_without_a_file_of_such_a_queue(tmp_path: Path) -> None:
+    """The database beside the queue files has its light queues: consumerOffset.json is not missing, it never was."""
+    root = tmp_path / "store"
+    copy_tree(store_root("5.3.3-lmq"), root)
+    for folder in (root / "consumequeue").glob("%LMQ%*"):
+        shutil.rmtree(folder)
+    assert opened(root)[1].settings.enable_lmq
+    (root / "config" / "consumerOffset.json").write_text('{"offsetTable":{}}')
+    assert not opened(root)[1].settings.enable_lmq

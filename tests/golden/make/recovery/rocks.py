@@ -125,18 +125,41 @@ OTHERWISE = {
     "files alone": ({"combineCQLoadingCQTypes": "default"}, FEW),
 }
 """Which stores of queues are combined, which one answers and which one decides; and the classes of damage, None for all."""
-def otherwise(v):
+LIGHT, LMQ, SOME = {"enableLmq": "true", "enableMultiDispatch": "true"}, {"combineCQUseRocksdbForLmq": "true"}, {"rocksdbCQSelectiveDoubleWriteEnable": "true"}
+PARTED = {
+    "light": (LMQ, None),
+    "light rocks answers": ({**LMQ, "combineCQPreferCQType": R}, (*FEW, "combined.no_queues", "combined.search")),
+    "some": (SOME, None),
+}
+"""Settings that keep queues of some topics in one store alone, as in OTHERWISE."""
+def light(v):
+    """Light queues in both stores at first; then two runs with the files alone, so that the database is behind."""
+    name = f"r{v.replace('.', '')}-combined-light"; folder = f"{gen.W}/stores/{name}"; both_ = {**SETTINGS, **LIGHT, "storeType": "default", "rocksdbCQDoubleWriteEnable": "true"}
+    shutil.rmtree(folder, ignore_errors=True); os.makedirs(folder); os.makedirs(D + "/bases", exist_ok=True); os.makedirs(D + "/cases", exist_ok=True)
+    for seed, double in ((2301, "true"), (2302, "false"), (2303, "false")):
+        told = [f"{k}={x}" for k, x in {**both_, "rocksdbCQDoubleWriteEnable": double, "lab.light": "1", "lab.first": str(seed * 1000)}.items()]
+        assert subprocess.run(gen.java(v) + ["vary", folder, "clean", str(seed), "120", "1500"] + told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0, seed
+        os.path.exists(folder + "/lock") and os.remove(folder + "/lock")
+    shutil.rmtree(f"{folder}/rocksdbstore", ignore_errors=True); subprocess.run(["tar", "czf", f"{D}/bases/{name}.tar.gz", "--sort=name", "--owner=0", "--group=0", "-C", folder, "."], check=True)
+    json.dump(dict(version=v, mode="clean", seed=2301, count=360, config=both_), open(f"{D}/bases/{name}.json", "w"), indent=1)
+    top = sorted(os.listdir(folder + "/consumequeue")); data = [n for n in top if not os.path.isdir(f"{folder}/consumequeue/{n}")]; queues = [n for n in top if n not in data]
+    gone = lambda names: [dict(op="delete", path="consumequeue/" + n) for n in names]
+    damages = [("none", []), ("no_database", gone(data)), ("no_queues", gone(queues)), ("no_light_files", gone(n for n in queues if n.startswith("%LMQ%"))), ("checkpoint", [dict(op="delete", path="checkpoint")])]
+    go(v, f"q{v.replace('.', '')}cp", name, [(f"combined.{what}_{how.replace(' ', '_')}", f"{what}; {how}", edits, PARTED[how][0]) for what, edits in damages for how in ("light", "light rocks answers")])
+    return name
+def parted(v): otherwise(v, PARTED, "parted", light(v))
+def otherwise(v, settings_of=OTHERWISE, called="otherwise", *bases):
     """The cases of `combined` again, with other settings; of the base that is level three classes."""
     import lzma
     with lzma.open(f"../../recovery/rocksdb/cases/{v}-combined.jsonl.xz", "rt") as lines: recorded = [json.loads(line) for line in lines]
     for case in recorded:
         for end in (".tar.gz", ".json"): shutil.copy(f"../../recovery/rocksdb/bases/{case['base']}{end}", f"{D}/bases/")
-        for name, (settings, classes) in OTHERWISE.items():
+        for name, (settings, classes) in settings_of.items():
             told = case["damageClass"]
             if not case["base"].endswith("behind") and told not in ("combined.none", "combined.log_cut", "combined.no_queues") or classes and told not in classes: continue
             again = {key: case[key] for key in ("version", "base", "edits")} | dict(id=f"{case['id']}-{name.replace(' ', '-')}", damageClass=f"{told}_{name.replace(' ', '_')}", description=f"{case['description']}; {name}", configOverrides={**case["configOverrides"], **settings})
             chunk(v, [again]); gen.dump(again, f"{D}/cases/{again['id']}.json")
-    pack(v, "c*-", f"{v}-combined-otherwise")
+    pack(v, "c*-", f"{v}-combined-{called}", bases)
 BEFORE = {"both": {"combineCQPreferCQType": "default", "combineAssignOffsetCQType": "default"}, "rocks answers": OTHERWISE["rocks answers"][0]}
 def before(v):
     """The store of 5.5.1 whose database is behind, started with an earlier version, without that database and with it."""
@@ -152,6 +175,8 @@ def before(v):
     pack(v, "c*-", f"{v}-combined")
 if sys.argv[1] == "before":
     for v in sys.argv[2:]: before(v)
+elif sys.argv[1] == "parted":
+    for v in sys.argv[2:]: parted(v)
 elif sys.argv[1] == "otherwise":
     for v in sys.argv[2:]: otherwise(v)
 elif sys.argv[1] == "combined":
