@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parsers.damage.errors import Damage
 from pipelines.answers.derived.ledger_rows import ledger_rows
-from pipelines.answers.offsets.corrections import FORMER_LIFE
+from pipelines.answers.offsets.corrections import FORMER_LIFE, NOT_TOLD, OF_RESET, corrections
 from pipelines.answers.offsets.event import SavedTable
 from pipelines.answers.offsets.events import event_rows, events_of, offset_events
 from pipelines.answers.offsets.record import OffsetRecord, Presence
@@ -176,3 +176,23 @@ def test_offsets_that_went_back_to_an_older_table_are_told_as_put_back() -> None
         moved = offset_events(OffsetRecord(), tables)
         assert {event.kind for event in moved} == {MoveKind.MOVED_BACK}
         assert all(("put back from a copy" in event.cause) is is_put_back and not event.certain for event in moved)
+
+
+RESET_AND_PULL = (
+    "2026-11-21 03:12:04 INFO Admin_1 - [reset-offset] reset offset started by 10.0.0.1:4000. topic=T, group=G, "
+    "timestamp=1795382146850, isForce=true\n"
+    "2026-11-21 03:12:04 INFO Pull_1 - The queue under pulling was previously reset to start from 60\n"
+    "2026-11-21 03:12:04 WARN Pull_1 - PULL_OFFSET_MOVED:correction offset. topic=T, groupId=G, requestOffset=240, "
+    "newOffset={}, suggestBrokerId=0\n"
+    "2026-11-21 03:12:05 INFO Admin_1 - Reset offset, topic=T, group=G, queues="
+    '{{"offsetTable":{{{{"brokerName":"b","queueId":0,"topic":"T"}}:60}}}}\n'
+)
+
+
+def test_a_pull_that_is_answered_before_the_reset_is_told_is_of_the_reset(tmp_path: Path) -> None:
+    """A broker since 5.1.0 keeps the reset for the pulls, and logs the reset as done after the first of them."""
+    log = tmp_path / "broker.log"
+    for landing, cause in ((60, OF_RESET), (61, NOT_TOLD)):
+        log.write_text(RESET_AND_PULL.format(landing))
+        (corrected,) = (each for each in corrections(offset_record(log), []) if each.kind is MoveKind.CORRECTED)
+        assert (corrected.before, corrected.repeated, corrected.cause) == (240, 240 - landing, cause)

@@ -24,6 +24,7 @@ FORMER_LIFE = f"{BEYOND_END}: a number of a former life of the topic"
 EMPTY_OR_BEYOND = "the queue had no message, or the offset was beyond its end"
 NOT_FOUND = "a pop found no message at the stored offset: below the queue's minimum, or in a gap of its files"
 BELOW_MINIMUM = "below the queue's minimum: the messages were deleted"
+OF_RESET, NOT_TOLD = "a reset: the client goes on where the broker says", "not told"
 UNTOLD = "how much of the queue the group had read, an offset beyond its end does not tell"
 Move = tuple[str | None, str | None, int | None, int | None]
 """(group, topic, offset before, offset after)."""
@@ -165,10 +166,12 @@ class Causes:
             same_end = other.line.kind is LineKind.BEYOND_END and other.line.after in (None, line.after)
             if same_end or (same_group and other.line.kind is not LineKind.BEYOND_END):
                 return _WHY[other.line.kind], self._record.client(other.line.by)
-        resets = self._resets.touching(_landing(each), each.until_ms - AFTER_RESET_MS, each.until_ms)
-        if any(0 <= each.until_ms - other.from_ms <= AFTER_RESET_MS for other in resets):
-            return "a reset: the client goes on where the broker says", None
-        return "not told", None
+        # a broker that keeps the reset for the pulls (since 5.1.0) says so after the first of them may have come
+        from_ms, until_ms = each.until_ms - AFTER_RESET_MS, each.until_ms + TOGETHER_MS
+        resets = self._resets.touching(_landing(each), from_ms, until_ms)
+        if any(from_ms <= other.from_ms <= until_ms for other in resets):
+            return OF_RESET, None
+        return NOT_TOLD, None
 
 
 _WHY = {
