@@ -63,8 +63,9 @@ PAGES = {
         "Messages of brokers and clients",
         "records of the CommitLog, by their topic",
         """\
-- A body is JSON (POP's, offset_moved), offsets separated by commas (transaction_op), or values separated by 0x01 in
-  records that end with 0x02 (trace). A timer or delayed message has the body of the message that it will be.
+- A body is JSON (POP's, offset_moved, proxy_heartbeat), offsets separated by commas (transaction_op), or values
+  separated by 0x01 in records that end with 0x02 (trace). A timer or delayed message has the body of the message that
+  it will be.
 - What a message waits for, or was given back for, stands in its properties; the others keep theirs as well.
 - `rocketlens explain` shows each value in its bytes, `rocketlens dump commitlog --decode` a row for each record. A
   compressed body is decompressed first. A trace in a topic of a client's own is known by how its body begins.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +13,9 @@ from parsers.damage.errors import CorruptRecord
 from parsers.layouts.fastjson import Json, whole_number
 from parsers.values.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, parse_whole
 
-Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list"]
-"""What a value is. `time_ms` is an int64 that counts milliseconds since 1970 in UTC."""
+Form = Literal["int32", "int64", "time_ms", "flag", "text", "int64_list", "json"]
+"""What a value is. `time_ms` is an int64 that counts milliseconds since 1970 in UTC; `json` a list or an object, as the
+JSON text of it."""
 Value: TypeAlias = "int | bool | str | list[int] | None"
 MOST_DECODED_BYTES = 8 << 20
 """No broker takes a message larger than that unless set to (`maxMessageSize`, 4 MiB); larger ones are not decoded."""
@@ -138,7 +140,16 @@ def json_value(field: Named, value: Json) -> Value:
     if field.form == "int64_list" and isinstance(value, list):
         numbers = replace(field, form="int64")
         return [_bounded(numbers, whole_number(each), str(each)) for each in value]
+    if field.form == "json" and isinstance(value, list | dict):
+        return _json_text(field, value)
     return _bounded(field, whole_number(value), str(value))
+
+
+def _json_text(field: Named, value: Json) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:  # the encoder's depth may be less than the reader's
+        raise _wrong(field, "lists in lists") from None
 
 
 def _bounded(field: Named, number: int | None, stored: str) -> int:

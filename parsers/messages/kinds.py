@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from parsers.damage.errors import CorruptRecord, StoreFormatError
 from parsers.messages.declared import BodyKind, Record
+from parsers.messages.heartbeat import PROXY_HEARTBEAT
 from parsers.messages.offset_moved import OFFSET_MOVED
 from parsers.messages.pop_ack import BATCH_TAG, POP_ACK, POP_BATCH_ACK
 from parsers.messages.pop_ack import TAG as ACK_TAG
@@ -20,6 +21,7 @@ from parsers.values.topics import (
     CLOUD_TRACE_PREFIX,
     DATABASE_HALF_TOPIC,
     GIVEN_UP_TOPIC,
+    HEARTBEAT_TOPIC,
     OFFSET_MOVED_TOPIC,
     REVIVE_PREFIX,
     SCHEDULE_TOPIC,
@@ -31,7 +33,15 @@ from parsers.values.topics import (
     is_retry,
 )
 
-BODY_KINDS: tuple[BodyKind, ...] = (POP_CHECKPOINT, POP_ACK, POP_BATCH_ACK, TRANSACTION_OP, TRACE, OFFSET_MOVED)
+BODY_KINDS: tuple[BodyKind, ...] = (
+    POP_CHECKPOINT,
+    POP_ACK,
+    POP_BATCH_ACK,
+    TRANSACTION_OP,
+    TRACE,
+    OFFSET_MOVED,
+    PROXY_HEARTBEAT,
+)
 PROPERTY_KINDS: tuple[PropertyKind, ...] = (TIMER, DELAYED, HALF, GIVEN_UP, RETRY, DEAD_LETTER)
 KINDS: tuple[BodyKind | PropertyKind, ...] = (*BODY_KINDS, *PROPERTY_KINDS)
 
@@ -74,6 +84,8 @@ def body_kind(topic: str, properties: Mapping[str, str], body_starts: bytes) -> 
         return TRANSACTION_OP if tag == OP_TAG else None
     if meant == OFFSET_MOVED_TOPIC:
         return OFFSET_MOVED
+    if meant == HEARTBEAT_TOPIC:
+        return PROXY_HEARTBEAT
     if meant == TRACE_TOPIC or meant.startswith(CLOUD_TRACE_PREFIX) or body_starts.startswith(STARTS):
         return TRACE
     return None

@@ -26,6 +26,9 @@ CLOUD_TRACE_PREFIX = f"{SYSTEM_PREFIX}TRACE_DATA_"
 REVIVE_PREFIX = "rmq_sys_REVIVE_LOG_"
 """The prefix of the topic of POP's checkpoints and acks; the cluster's name follows (PopAckConstants#REVIVE_TOPIC)."""
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
+HEARTBEAT_TOPIC = "DefaultHeartBeatSyncerTopic"
+"""In which proxies in cluster mode tell each other of their consumers, unless they are set to another one
+(`heartbeatSyncerTopicName`). Source: AbstractSystemMessageSyncer#getBroadcastTopicName, ProxyConfig @5.1.0 - 5.5.0."""
 REVIVE_GROUP = "CID_RMQ_SYS_REVIVE_GROUP"
 """The broker's own group, whose offset on a queue of that topic is the last checkpoint that it is done with."""
 SYSTEM_TOPICS = (

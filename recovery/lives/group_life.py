@@ -24,6 +24,11 @@ LOSES_NOTHING = (
 )
 BEHIND_PROXY = "consumers behind a proxy in cluster mode leave no line in the broker's log: ask who runs the proxies"
 NO_PROXY_SAID = "this rests on your word that no consumer comes through a proxy"
+ON_RECORD = "the last consumer behind a proxy that the store has a heartbeat of was {client} at {at}"
+NO_PROXY_DENIED = "you said that no consumer comes through a proxy, and one did: {client} at {at}"
+HEARD_BEHIND_PROXY = "by its heartbeat through a proxy in cluster mode: {client} at {at}"
+PROXY_EXPIRES_MS = 120_000
+"""A proxy drops a consumer of which it heard nothing for so long (ConsumerManager#CHANNEL_EXPIRED_TIMEOUT @5.0.0)."""
 OFFSETS_MOVED = "saved offsets of the group changed after its last consumer was seen to go"
 QUIET_MS = 65_000
 """A broker that runs writes a line a minute, and its offsets every 5 s (BrokerController#initialize @4.9.7)."""
@@ -53,6 +58,20 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Proxied:
+    """The consumer behind a proxy in cluster mode that was heard last, and when (epoch ms, by the broker's clock);
+    `is_gone`: by its farewell."""
+
+    client_id: str
+    heard_ms: int
+    is_gone: bool
+
+    def within(self, sentence: str) -> str:
+        """The sentence with who and when."""
+        return sentence.format(client=self.client_id, at=utc_text(self.heard_ms))
+
+
+@dataclass(frozen=True, slots=True)
 class GroupLeft:
     """What a store has of one group.
 
@@ -70,7 +89,8 @@ class GroupLeft:
         changed_after_ms: its offsets changed after this instant; None where no two saved tables show a change.
         saved_ms: when the store was last written to, as far as its offsets and messages tell; 0 without any.
         may_use_proxy: its consumers may be such as leave no line in the broker's log; no_proxy: somebody who knows says
-            that there are none.
+            that there are none; proxied: the store has heartbeats of such.
+        unordered_topics: FIFO topics that it reads although its consumeMessageOrderly is false; None: not known.
     """
 
     group: str
@@ -90,6 +110,14 @@ class GroupLeft:
     saved_ms: int = 0
     may_use_proxy: bool = False
     no_proxy: bool = False
+    proxied: Proxied | None = None
+    unordered_topics: tuple[str, ...] | None = None
+
+    @property
+    def is_heard_at_end(self) -> bool:
+        """Whether a consumer behind a proxy was connected where the store ends."""
+        heard = self.proxied
+        return heard is not None and not heard.is_gone and heard.heard_ms + PROXY_EXPIRES_MS >= self.saved_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +136,8 @@ def judge_group(left: GroupLeft, seen: Seen) -> GroupVerdict:
         return GroupVerdict(GroupState.SYSTEM, False, "keep", None)
     if seen.connected:
         return GroupVerdict(GroupState.CONNECTED, False, "keep", None)
+    if left.proxied is not None and left.is_heard_at_end:
+        return GroupVerdict(GroupState.CONNECTED, False, "keep", left.proxied.within(HEARD_BEHIND_PROXY))
     state = GroupState.UNKNOWN if seen.connected is None else GroupState.ABSENT
     why_state = None if state is GroupState.ABSENT else NO_LOG if seen.until_ms is None else UNKNOWN_SINCE
     not_known = (left.why_unread, left.why_dead_letters, _doubt(left))
@@ -133,6 +163,8 @@ def _losses(left: GroupLeft) -> list[str]:
 
 def _unseen(left: GroupLeft, seen: Seen) -> Iterator[str]:
     """Why consumers may be there that the log does not show."""
+    if left.proxied is not None:
+        yield left.proxied.within(NO_PROXY_DENIED if left.no_proxy else ON_RECORD)
     if seen.connected is None:
         return
     if seen.logged_until_ms is None or seen.logged_until_ms + QUIET_MS < left.saved_ms:

@@ -19,6 +19,7 @@ from tests.golden.test_episodes import recorded
 from tests.support.cli import call
 from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT, GOLDEN, move_once, run_folder, unpacked
+from tests.support.heartbeats import BODIES, proxied_store
 from tests.support.incidents import incident
 from tests.support.static_topics import static_store
 from tests.support.stores import store_root
@@ -56,6 +57,14 @@ def without_middle_log(name: str) -> Words:
             copy_tree(incident(name).root, whole)
             sorted((whole / "commitlog").iterdir())[2].unlink()
             move_once(whole, folder)
+    return {"STORE": folder}
+
+
+def of_proxy() -> Words:
+    folder = run_folder() / "questions-proxied"
+    if not folder.is_dir():
+        with TemporaryDirectory(dir=run_folder()) as scratch:
+            move_once(proxied_store(Path(scratch) / "store", *BODIES), folder)
     return {"STORE": folder}
 
 
@@ -133,6 +142,10 @@ ASKED: dict[str, Asked] = {
     "topics STORE --logs LOGS": AGAIN("recreated"),
     "lives STORE --logs LOGS": AGAIN("created_again"),
     "groups STORE --logs LOGS": AGAIN("loses_nothing"),
+    "groups STORE": Asked(of_proxy, ("unordered_topics", '"Fifo"')),
+    "dump commitlog STORE --decode --topic DefaultHeartBeatSyncerTopic": Asked(
+        of_proxy, ("proxy_heartbeat", "REGISTER")
+    ),
     "verify STORE --config enableLmq=false": asked(of_store, "5.3.3-lmq", "light_queues_off"),
     "verify STORE": SHRUNK("queue_beyond_read_queues"),
     "compaction STORE": asked(of_store, "5.3.3-compaction-after", "next_pass_drops"),

@@ -8,7 +8,7 @@ from typing import Any
 from parsers.values.utc import utc
 from pipelines.answers.offsets.record import OffsetRecord, Presence
 from pipelines.lake.tables.lives import GROUP_LIVES
-from recovery.lives.group_life import GroupLeft, Seen, judge_group
+from recovery.lives.group_life import GroupLeft, GroupState, Seen, judge_group
 
 NOT_THERE = Seen()
 
@@ -39,7 +39,8 @@ def group_rows(
             one,
             verdict,
             broker=broker,
-            absent_since=utc(seen.since_ms),
+            absent_since=None if verdict.state is GroupState.CONNECTED else utc(seen.since_ms),
+            unordered_topics=None if one.unordered_topics is None else list(one.unordered_topics),
             seen_until=utc(seen.until_ms),
             offsets_unchanged_since=utc(one.unchanged_since_ms),
         )

@@ -17,6 +17,7 @@ from parsers.values.topics import DLQ_PREFIX, is_dead_letter, is_retry, retry_to
 from pipelines.answers.fates.pops import PopAnswer
 from pipelines.answers.fates.retries import RetryAnswer
 from pipelines.answers.lag.lag import positions, queue_ends
+from pipelines.answers.lag.proxied import proxied_groups
 from pipelines.answers.offsets.saved import OffsetsAt, offsets_of_store
 from recovery.fates.retries import Doubt
 from recovery.fates.states import PopState, RetryState
@@ -28,6 +29,7 @@ from recovery.lives.offset_lives import doubtful_offsets
 from recovery.lives.topic_lives import StoreLives
 from recovery.lives.topics_known import TopicsKnown
 from recovery.query.lag import LOG_NOT_FOUND, GroupQueue, OffsetTable, QueueEnds, popped_topics
+from recovery.query.out_of_order import out_of_order
 from recovery.scan.log_access import LogAccess
 
 BROADCAST = "@broadcast"
@@ -83,6 +85,7 @@ def groups_left(
     with StoreQueues(store, damage=lost) as queues:
         log = LogAccess(store.commitlog)
         ends, queues_unread = queue_ends(queues, log, None), queues.unread
+        proxied = proxied_groups(queues, log)
         read = [] if own is None else positions(store, queues, own, log, damage=lost)
         saved_ms = max(newest_message_ms(queues, log), 0 if own is None else own.written_ms)
     lives = StoreLives(store, known)()
@@ -97,6 +100,7 @@ def groups_left(
     retried = RetryAnswer.of(store, known, None if own is None else offsets)
     _count_retries(found, retried)
     _count_pops(found, PopAnswer.of(store, known, None if own is None else offsets, lost))
+    found.left |= proxied.keys()
     found.pops |= {_group(group) for group, _ in popped_topics(offsets)}
     common = [NO_OFFSETS] if own is None else [] if offsets else [EMPTY_OFFSETS]
     common += [NO_LOG] if store.log_not_found is not None else []
@@ -110,8 +114,15 @@ def groups_left(
     saved = sorted([*kept, *([] if own is None else [own])], key=lambda table: table.written_ms)
     tables = [_Table.of(each) for each in saved]
     behind_proxy = any(version.may_have_proxy for version in (known.version, *known.may_be))
+    disorder = out_of_order(store)
     return [
-        replace(_left(group, found, tables), saved_ms=saved_ms, may_use_proxy=behind_proxy or group in found.pops)
+        replace(
+            _left(group, found, tables),
+            saved_ms=saved_ms,
+            may_use_proxy=behind_proxy or group in found.pops,
+            proxied=proxied.get(group),
+            unordered_topics=disorder.topics_of(group, found.topics.get(group, set()) - found.former.get(group, set())),
+        )
         for group in sorted(found.left, key=_order)
     ]
 

@@ -60,7 +60,7 @@ GROUP_LIVES = Table(
     columns("""
 broker                  text which broker
 group                   text consumer group
-state                   text by the broker's log where it ends; system: made by brokers and tools
+state                   text where the broker's log or the heartbeats of proxies end; system: made by brokers and tools
 named                   flag whether subscriptionGroup.json names it; null: there is none
 topics                  i32  topics that it has offsets of
 former_topics           i32  those of them that were deleted
@@ -73,6 +73,7 @@ offsets_unchanged_since time since when all saved tables have the same offsets o
 loses_nothing           flag whether deleting it here loses no message and stops no consumer; null: not decided
 advice                  text what is safe to do
 reason                  text why something is not known
+unordered_topics        texts FIFO topics that it gets out of order over gRPC (consumeMessageOrderly); null: not known
 """),
     ("broker",),
 ).holding(state=tuple(GroupState))

@@ -27,6 +27,7 @@ GROUPS = [
     *texts("advice"),
     Column("reason", "reason", blank=True),
 ]
+OUT_OF_ORDER = "FIFO topics that a group gets out of order over gRPC, as its consumeMessageOrderly is false"
 
 
 def lives_section(facts: Facts) -> Section:
@@ -68,4 +69,8 @@ def groups_section(facts: Facts) -> Section:
         f"{f'; {doubtful} with offsets that may count messages of a former life' * bool(doubtful)}."
     )
     state: State = "finding" if doubtful else "plain"
-    return Section("groups", title, verdict, state, tables=[PrintedTable(GROUPS, rows)] if rows else [], remarks=notes)
+    unordered = [f"{row['group']} ({', '.join(row['unordered_topics'])})" for row in groups if row["unordered_topics"]]
+    remarks = [*notes, *([f"{OUT_OF_ORDER}: {', '.join(unordered)}."] if unordered else [])]
+    return Section(
+        "groups", title, verdict, state, tables=[PrintedTable(GROUPS, rows)] if rows else [], remarks=remarks
+    )

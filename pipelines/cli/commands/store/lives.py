@@ -103,8 +103,10 @@ def groups(
     and tools. `unread` are messages that wait for the group alone: unread ones of its topics, and retries. A group
     `loses_nothing` where no consumer is connected, nothing is unread or popped and open, and there is no dead letter.
     It is empty where that is not decided, and `reason` says why: for brokers since 5.0.0, whose log does not show
-    consumers behind a proxy, it is decided with --no-proxy only, and then `advice` names that word. It is said of this
-    broker alone. A client may come back that no file shows.
+    consumers behind a proxy, it is decided with --no-proxy only, and then `advice` names that word; where the store has
+    a proxy's heartbeat of its consumers, that counts. It is said of this broker alone. A client may come back that no
+    file shows. `unordered_topics`: FIFO topics whose messages it gets out of order over gRPC, as its
+    consumeMessageOrderly is false.
 
     Example: `rocketlens groups /data/store --logs /data/logs --format table`
     """
@@ -127,4 +129,5 @@ def groups(
     left = groups_left(opened, known, kept=kept, damage=run.damage)
     proxied = (replace(each, no_proxy=no_proxy) for each in left)
     rows = [row for row in group_rows(proxied, record) if group in (None, row["group"])]
-    emit_sums(run, pa.Table.from_pylist(rows, schema=GROUP_LIVES.bare_schema), BRIEF_GROUPS, ["former_topics"])
+    brief = (*BRIEF_GROUPS, *(["unordered_topics"] if any(row["unordered_topics"] for row in rows) else []))
+    emit_sums(run, pa.Table.from_pylist(rows, schema=GROUP_LIVES.bare_schema), brief, ["former_topics"])
