@@ -1,12 +1,13 @@
-"""Arrow columns from numbers that stand for something: instants, words, and what is not known."""
+"""Arrow columns from numbers that stand for something: instants, words, and what is not known; and their batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.instants import MAX_MS
@@ -14,6 +15,17 @@ from recovery.fates.held_kernel import NONE, HeldColumns
 
 Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+BATCH_ROWS = 1 << 16
+
+
+def batches_of(rows: Longs, made: Callable[[Longs], pa.RecordBatch], **only: str | None) -> Iterator[pa.RecordBatch]:
+    """What is made of the rows, a bounded number at a time; `only`: of these columns rows of this value, None: all."""
+    for first in range(0, len(rows), BATCH_ROWS):
+        batch = made(rows[first : first + BATCH_ROWS])
+        for name, wanted in only.items():
+            if wanted is not None:
+                batch = batch.filter(pc.equal(batch.column(name), wanted))
+        yield batch
 
 
 def known(values: npt.NDArray[np.generic], is_known: Mask) -> pa.Array:

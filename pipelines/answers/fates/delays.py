@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from pipelines.answers.fates.columns import Longs, instants, known, words
+from pipelines.answers.fates.columns import Longs, batches_of, instants, known, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
 from recovery.fates.delay_states import DELIVERED, PENDING, REASONS, STATES, Reason
@@ -19,8 +19,6 @@ from recovery.fates.held import UNIQ_KEY, property_texts
 from recovery.fates.held_kernel import NONE
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.retention.retention import Retention, retention
-
-BATCH_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +82,8 @@ class DelayAnswer:
             wanted &= fates.level == level
         if pending:
             wanted &= fates.state == PENDING
-        rows, late_ms, expires_ms = np.flatnonzero(wanted), self.found.late_ms(), self._expires_ms()
-        for first in range(0, len(rows), BATCH_ROWS):
-            yield self._batch(rows[first : first + BATCH_ROWS], late_ms, expires_ms, broker)
+        late_ms, expires_ms = self.found.late_ms(), self._expires_ms()
+        return batches_of(np.flatnonzero(wanted), lambda rows: self._batch(rows, late_ms, expires_ms, broker))
 
     def _expires_ms(self) -> Longs:
         """When the file of each pending message is due to be deleted; NONE of others and where it is not known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,17 @@ from parsers.layouts.columns import schema_from
 from parsers.store.store import Store
 from parsers.values.topics import REVIVE_GROUP
 from parsers.values.utc import utc
-from pipelines.answers.fates.columns import Longs, Mask, instants, known, reasons, stored_at, value_of, words
+from pipelines.answers.fates.columns import (
+    Longs,
+    Mask,
+    batches_of,
+    instants,
+    known,
+    reasons,
+    stored_at,
+    value_of,
+    words,
+)
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import POPPED_MESSAGES
 from pipelines.lake.tables.lag import LAG
@@ -30,7 +41,6 @@ from recovery.fates.states import PopSource
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.ledger import next_to_read
 
-BATCH_ROWS = 1 << 16
 NO_MESSAGE = "the log has no record at this place of the queue: it expired, or the queue is not filled by such records"
 ACKED_TOO = "acknowledged, and put into the retry topic all the same: it is delivered again"
 ONCE_MORE = "the stored revive offset is not past its checkpoint: a start on these files puts it there once more"
@@ -103,28 +113,17 @@ class PopAnswer:
     def batches(
         self, *, group: str | None = None, topic: str | None = None, open_: bool = False, broker: str | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Rows of `popped_messages`, by group, topic and place in the queue; `open_`: without those acknowledged or
-        delivered again."""
-        for batch in self._all(broker):
-            for name, wanted in (("group", group), ("topic", topic)):
-                if wanted is not None:
-                    batch = batch.filter(pc.equal(batch.column(name), wanted))
-            if open_:
-                is_closed = pc.is_in(batch.column("state"), pa.array(["acked", "revived", "unmatched"]))
-                batch = batch.filter(pc.invert(is_closed))
-            yield batch
-
-    def _all(self, broker: str | None) -> Iterator[pa.RecordBatch]:
-        """Rows of the revive log, by group, topic and place in the queue; then those of other files."""
-        found, entries = self.answer.found, self.answer.log.entries
-        entry = found.entry
+        """Rows of `popped_messages`: of the revive log by group, topic and place in the queue, then of other files;
+        `open_`: without those acknowledged or delivered again."""
+        entries, entry = self.answer.log.entries, self.answer.found.entry
         order = np.lexsort(
             (entries.queue_offset[entry], entries.queue_id[entry], entries.topic[entry], entries.group[entry])
         )
-        for first in range(0, len(order), BATCH_ROWS):
-            yield self._batch(order[first : first + BATCH_ROWS], broker)
-        for first in range(0, len(self.answer.stated.rows), BATCH_ROWS):
-            yield self._stated_batch(first, broker)
+        stated = np.arange(len(self.answer.stated.rows))
+        for rows, made in ((order, self._batch), (stated, self._stated_batch)):
+            for batch in batches_of(rows, partial(made, broker=broker), group=group, topic=topic):
+                is_closed = pc.is_in(batch.column("state"), pa.array(["acked", "revived", "unmatched"]))
+                yield batch.filter(pc.invert(is_closed)) if open_ else batch
 
     def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
         log, found, messages = self.answer.log, self.answer.found, self.answer.messages
@@ -162,11 +161,10 @@ class PopAnswer:
         }
         return POPPED_MESSAGES.batch(made, broker=broker)
 
-    def _stated_batch(self, first: int, broker: str | None) -> pa.RecordBatch:
-        """Rows of what consumerOrderInfo.json and kvStore state, from this one on."""
-        stated, theirs = self.answer.stated.rows.slice(first, BATCH_ROWS), self.answer.messages.columns
-        message = self.answer.stated_messages[first : first + BATCH_ROWS]
-        state = self.answer.stated_state[first : first + BATCH_ROWS]
+    def _stated_batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
+        """Rows of what consumerOrderInfo.json and kvStore state."""
+        stated, theirs = self.answer.stated.rows.take(pa.array(rows)), self.answer.messages.columns
+        message, state = self.answer.stated_messages[rows], self.answer.stated_state[rows]
         is_ordered = stated["source"].to_numpy() == POP_SOURCES.index(PopSource.ORDER_INFO)
         never_said = is_ordered & ~stated["visible_at_ms"].is_valid().to_numpy()
         popped, visible = (

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
-from pipelines.answers.fates.columns import Longs, Mask, instants, reasons, stored_at, value_of, words
+from pipelines.answers.fates.columns import Longs, Mask, batches_of, instants, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due
@@ -24,7 +24,6 @@ from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries
 from recovery.fates.states import RetryState
 from recovery.knowledge.inference import StoreKnowledge
 
-BATCH_ROWS = 1 << 16
 NO_ORIGIN = "the message itself is not in the log"
 NO_FIRST = "its first failures have no copy in the log: they expired, or an orderly consumer tried again by itself"
 
@@ -54,12 +53,8 @@ class RetryAnswer:
     ) -> Iterator[pa.RecordBatch]:
         """Rows of `retry_chains`, in the order of their first copies; `dead`: dead letters alone."""
         order = np.argsort(self.found.chains.first, kind="stable")
-        for first in range(0, len(order), BATCH_ROWS):
-            batch = self._batch(order[first : first + BATCH_ROWS], broker)
-            for name, wanted in (("group", group), ("topic", topic), ("state", "dead_letter" if dead else None)):
-                if wanted is not None:
-                    batch = batch.filter(pc.equal(batch.column(name), wanted))
-            yield batch
+        state = "dead_letter" if dead else None
+        return batches_of(order, lambda rows: self._batch(rows, broker), group=group, topic=topic, state=state)
 
     def standing(self) -> Counter[tuple[str, RetryState, Doubt]]:
         """How many messages of each group stand where, and why that is unknown."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from parsers.damage.errors import DamageSink
 from parsers.store.store import Store
 from parsers.values.topics import DATABASE_HALF_TOPIC, TRANSACTION_TOPIC
-from pipelines.answers.fates.columns import Longs, reasons, stored_at, value_of, words
+from pipelines.answers.fates.columns import Longs, batches_of, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import TRANSACTIONS
 from recovery.fates.held import REAL_TOPIC, UNIQ_KEY, property_texts
@@ -29,7 +29,6 @@ from recovery.fates.transactions import (
 )
 from recovery.knowledge.inference import StoreKnowledge
 
-BATCH_ROWS = 1 << 16
 COMMITTED_TWICE = "committed more than once: consumers get it as often"
 COMMITTED_AND_GIVEN_UP = "committed, and given up too: it was checked before the broker wrote that it was decided"
 NOT_KNOWN = "the broker's check is past it, or bytes behind it are damaged, and the log has no decision"
@@ -60,13 +59,9 @@ class TransactionAnswer:
     ) -> Iterator[pa.RecordBatch]:
         """Rows of `transactions`, in the order of their half messages; `open_`: without those that were decided."""
         order = np.argsort(self.answer.found.first, kind="stable")
-        for first in range(0, len(order), BATCH_ROWS):
-            batch = self._batch(order[first : first + BATCH_ROWS], broker)
-            if topic is not None:
-                batch = batch.filter(pc.equal(batch.column("topic"), topic))
-            if open_:
-                batch = batch.filter(pc.is_in(batch.column("state"), pa.array(["pending", "unknown"])))
-            yield batch
+        for batch in batches_of(order, lambda rows: self._batch(rows, broker), topic=topic):
+            is_open = pc.is_in(batch.column("state"), pa.array(["pending", "unknown"]))
+            yield batch.filter(is_open) if open_ else batch
 
     def _batch(self, rows: Longs, broker: str | None) -> pa.RecordBatch:
         found, columns = self.answer.found, self.answer.held.columns
