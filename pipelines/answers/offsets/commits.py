@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.answers.offsets.corrections import UNTOLD
-from pipelines.answers.offsets.event import TOGETHER_MS, WENT_WITH, EventsInTime, OffsetEvent, differences, key_of
+from pipelines.answers.offsets.event import TOGETHER_MS, WENT_WITH, EventsInTime, OffsetEvent, key_of, moved
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement
 from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind
@@ -74,22 +74,8 @@ def late_commits(record: OffsetRecord, landed: Collection[int], corrected: Corre
             kind, cause = MoveKind.RESET, "set by an admin: the address is one that also asked for resets"
         elif line.by not in record.clients:
             cause, reason = "not told", "no line shows whose connection it is: an admin's, or a consumer's"
-        skipped, repeated = differences(line.before, line.after)
-        yield OffsetEvent(
-            *key_of(each),
-            kind,
-            line.before,
-            line.after,
-            skipped,
-            repeated,
-            each.from_ms,
-            each.until_ms,
-            record.client(line.by),
-            cause,
-            certain=reason is None,
-            reason=reason,
-            evidence=each.evidence,
-        )
+        pair, by = (line.before, line.after), record.client(line.by)
+        yield moved(key_of(each), kind, pair, each.span, cause, each.evidence, by).doubted(reason)
 
 
 def dropped_with_topics(record: OffsetRecord) -> Iterator[OffsetEvent]:
@@ -97,21 +83,9 @@ def dropped_with_topics(record: OffsetRecord) -> Iterator[OffsetEvent]:
     for each in record.of(LineKind.DROPPED):
         key = key_of(each)
         life = record.deletion_of(key[0], key[1], each.from_ms - TOGETHER_MS, each.until_ms)
-        yield OffsetEvent(
-            *key,
-            MoveKind.REMOVED,
-            each.line.before,
-            None,
-            None,
-            None,
-            each.from_ms,
-            each.until_ms,
-            None if life is None else life.by,
-            WENT_WITH.format("topic"),
-            certain=True,
-            reason=None,
-            evidence=each.evidence if life is None else f"{life.evidence}; {each.evidence}",
-        )
+        by, evidence = (None, each.evidence) if life is None else (life.by, f"{life.evidence}; {each.evidence}")
+        pair, cause = (each.line.before, None), WENT_WITH.format("topic")
+        yield moved(key, MoveKind.REMOVED, pair, each.span, cause, evidence, by)
 
 
 def rejected_commits(record: OffsetRecord) -> Iterator[OffsetEvent]:
@@ -120,21 +94,9 @@ def rejected_commits(record: OffsetRecord) -> Iterator[OffsetEvent]:
     for each in record.of(LineKind.COMMIT_REJECTED):
         runs.setdefault((key_of(each), each.line.after), []).append(each)
     for (key, offset), run in runs.items():
-        yield OffsetEvent(
-            *key,
-            MoveKind.COMMITS_REJECTED,
-            offset,
-            None,
-            0,
-            0,
-            run[0].from_ms,
-            run[-1].until_ms,
-            None,
-            f"{len(run)} commits of {offset} rejected: the offset was reset, and the client had not pulled since",
-            certain=True,
-            reason=None,
-            evidence=run[0].evidence,
-        )
+        cause = f"{len(run)} commits of {offset} rejected: the offset was reset, and the client had not pulled since"
+        pair, span = (offset, None), (run[0].from_ms, run[-1].until_ms)
+        yield moved(key, MoveKind.COMMITS_REJECTED, pair, span, cause, run[0].evidence).passing(0, 0)
 
 
 def starts_above_commit(
@@ -160,18 +122,12 @@ def starts_above_commit(
         if any(event.after == start for event in moves.about(key, each.from_ms, each.until_ms)):
             continue
         began[key] = at_ms
-        yield OffsetEvent(
-            *key,
+        yield moved(
+            key,
             MoveKind.STARTED_ABOVE_COMMIT,
-            last,
-            start,
-            start - last,
-            0,
-            each.from_ms,
-            each.until_ms,
-            record.client(each.line.by),
+            (last, start),
+            each.span,
             "the new owner began above the last commit",
-            certain=False,
-            reason="a commit of a client whose log is not here may lie between",
-            evidence=each.evidence,
-        )
+            each.evidence,
+            record.client(each.line.by),
+        ).doubted("a commit of a client whose log is not here may lie between")

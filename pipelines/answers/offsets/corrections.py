@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.answers.offsets.ends import Ends
-from pipelines.answers.offsets.event import TOGETHER_MS, OffsetEvent, differences
+from pipelines.answers.offsets.event import TOGETHER_MS, OffsetEvent, differences, moved
 from pipelines.answers.offsets.in_time import InTime
 from pipelines.answers.offsets.moved_records import MovedRecord
 from pipelines.answers.offsets.record import OffsetRecord, Statement, statements_by
@@ -80,45 +80,29 @@ def _correction(
         reasons.append(UNTOLD)
     elif cause == EMPTY:
         skipped = repeated = 0
-    return OffsetEvent(
-        line.group or "",
-        line.topic or "",
-        queue_id,
+    event = moved(
+        (line.group or "", line.topic or "", queue_id),
         MoveKind.CORRECTED,
-        line.before,
-        line.after,
-        skipped,
-        repeated,
-        each.from_ms,
-        each.until_ms,
-        by,
+        (line.before, line.after),
+        each.span,
         cause,
-        certain=True,
-        reason="; ".join(reasons) or None,
-        evidence="; ".join(evidence),
+        "; ".join(evidence),
+        by,
     )
+    return event.passing(skipped, repeated).doubted("; ".join(reasons), certain=True)
 
 
 def _of_record(told: MovedRecord) -> OffsetEvent:
-    skipped, repeated = differences(told.before, told.after)
     is_below = told.before < told.after
-    return OffsetEvent(
-        told.group,
-        told.topic,
-        told.queue_id,
+    event = moved(
+        (told.group, told.topic, told.queue_id),
         MoveKind.CORRECTED,
-        told.before,
-        told.after,
-        skipped if is_below else None,
-        repeated if is_below else None,
-        told.stored_ms,
-        told.stored_ms,
-        None,
+        (told.before, told.after),
+        _instant(told),
         BELOW_MINIMUM if is_below else BEYOND_END if told.after else EMPTY_OR_BEYOND,
-        certain=True,
-        reason=None if is_below else UNTOLD,
-        evidence=told.evidence,
+        told.evidence,
     )
+    return event if is_below else event.passing(None, None).doubted(UNTOLD, certain=True)
 
 
 def _of_pop(each: Statement) -> OffsetEvent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelines.answers.offsets.in_time import InTime
 from pipelines.answers.offsets.record import GroupQueueKey, Statement
@@ -62,6 +62,14 @@ class OffsetEvent:
     evidence: str
     is_told: bool = True
 
+    def passing(self, skipped: int | None, repeated: int | None) -> OffsetEvent:
+        """The event with other numbers of messages than lie between the two offsets."""
+        return replace(self, skipped=skipped, repeated=repeated)
+
+    def doubted(self, reason: str | None, *, certain: bool = False) -> OffsetEvent:
+        """The event with what is not known of it, if anything is; `certain`: that it happened is known all the same."""
+        return replace(self, reason=reason, certain=certain) if reason else self
+
     def explains(self, before: int | None, after: int | None) -> bool:
         """Whether it moves an offset the same way as from `before` to `after`."""
         if None in (self.before, self.after, before, after):
@@ -74,6 +82,19 @@ def differences(before: int | None, after: int | None) -> tuple[int | None, int 
     if before is None or after is None:
         return None, None
     return max(0, after - before), max(0, before - after)
+
+
+def moved(
+    key: tuple[str, str, int | None],
+    kind: MoveKind,
+    pair: tuple[int | None, int | None],
+    span: tuple[int | None, int | None],
+    cause: str,
+    evidence: str,
+    by: str | None = None,
+) -> OffsetEvent:
+    """A certain movement of one queue's offset, from one offset to another (`pair`), at a time within `span`."""
+    return OffsetEvent(*key, kind, *pair, *differences(*pair), *span, by, cause, True, None, evidence)
 
 
 def order_of(event: OffsetEvent) -> tuple[bool, int, str, str, int]:

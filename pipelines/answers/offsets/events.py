@@ -19,7 +19,7 @@ from pipelines.answers.offsets.commits import (
 )
 from pipelines.answers.offsets.corrections import FORMER_LIFE, UNTOLD, corrections, with_former_lives
 from pipelines.answers.offsets.ends import Ends
-from pipelines.answers.offsets.event import OffsetEvent, SavedTable, order_of
+from pipelines.answers.offsets.event import OffsetEvent, SavedTable, moved, order_of
 from pipelines.answers.offsets.moved_records import MovedRecord, moved_records
 from pipelines.answers.offsets.record import OffsetRecord
 from pipelines.answers.offsets.resets import Resets
@@ -129,23 +129,16 @@ def next_pulls(
             reasons = [*([UNTOLD] if is_untold else []), *([NOT_DISPATCHED] if is_open else [])]
             skipped = answer.skipped_at_most if is_former else answer.expired
             why = FORMER_LIFE if is_former else answer.answer.value
-            yield OffsetEvent(
-                group,
-                topic,
-                queue_id,
+            event = moved(
+                (group, topic, queue_id),
                 MoveKind.NEXT_PULL,
-                offset,
-                answer.queue_offset,
-                None if is_untold or is_open else skipped,
-                None if is_untold or is_open else 0,
-                None,
-                None,
-                None,
+                (offset, answer.queue_offset),
+                (None, None),
                 f"{why}: {version} goes on at {answer.queue_offset}",
-                certain=not is_open,
-                reason="; ".join(reasons) or None,
-                evidence=f"table of {table.written_ms}",
+                f"table of {table.written_ms}",
             )
+            passed = (None, None) if is_untold or is_open else (skipped, 0)
+            yield event.passing(*passed).doubted("; ".join(reasons), certain=not is_open)
 
 
 def event_rows(events: Iterable[OffsetEvent], *, broker: str | None = None) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,7 @@ from pipelines.answers.offsets.event import (
     SavedTable,
     differences,
     key_of,
+    moved,
 )
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement, statements_by
 from rebalance.readers.logs.facts.offset_lines import LineKind
@@ -157,21 +158,6 @@ def _reset(
 ) -> OffsetEvent:
     stamp = asked.line.timestamp_ms
     to = "to the queue's maximum" if stamp == MAXIMUM else f"to the time {stamp}"
-    skipped, repeated = differences(before, after)
-    return OffsetEvent(
-        asked.line.group or "",
-        asked.line.topic or "",
-        queue_id,
-        MoveKind.RESET,
-        before,
-        after,
-        skipped,
-        repeated,
-        asked.from_ms,
-        latest_ms,
-        asked.line.by,
-        f"reset by an admin {to}",
-        certain=reason is None,
-        reason=reason,
-        evidence="; ".join(filter(None, (asked.evidence, evidence))),
-    )
+    key, span = (asked.line.group or "", asked.line.topic or "", queue_id), (asked.from_ms, latest_ms)
+    cause, told = f"reset by an admin {to}", "; ".join(filter(None, (asked.evidence, evidence)))
+    return moved(key, MoveKind.RESET, (before, after), span, cause, told, asked.line.by).doubted(reason)

@@ -18,6 +18,7 @@ from pipelines.answers.offsets.event import (
     SavedTable,
     differences,
     key_of,
+    moved,
 )
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, statements_by
 from rebalance.readers.logs.facts.offset_lines import LineKind
@@ -31,6 +32,7 @@ LOST_END = (
     "copy, or lost the end of its log"
 )
 BY_TABLES = "by the saved tables alone"
+DROPPED = "the broker dropped it: its topic or group was deleted"
 READ_OR_BEGAN = (
     "a consumer of the group may have read them, or begun at the queue's end, as those of a new group do by default"
 )
@@ -114,22 +116,10 @@ class TableMoves:
             cause, reason, is_told = READ_OR_SET, BY_TABLES, False
         else:
             return
-        yield OffsetEvent(
-            *key,
-            kind,
-            before,
-            after,
-            skipped,
-            repeated,
-            from_ms if old.dated else None,
-            until_ms,
-            None,
-            cause,
-            certain=not reason,
-            reason=reason or None,
-            evidence=f"tables of {from_ms} and {until_ms}",
-            is_told=is_told,
-        )
+        evidence = f"tables of {from_ms} and {until_ms}"
+        span = from_ms if old.dated else None, until_ms
+        event = moved(key, kind, pair, span, cause, evidence).passing(skipped, repeated).doubted(reason)
+        yield replace(event, is_told=is_told)
 
     def _put_back(self, key: GroupQueueKey, old: SavedTable, new: SavedTable) -> str:
         """The words for a group's offsets on a topic that an older table had; empty where none of the last ones did."""
@@ -148,21 +138,8 @@ class TableMoves:
     def _removed(self, key: GroupQueueKey, before: int | None, old: SavedTable, new: SavedTable) -> OffsetEvent:
         """An offset that a table no longer has; a line of its group's or topic's deletion says who, when and why."""
         from_ms, until_ms = old.written_ms if old.dated else None, new.written_ms
-        event = OffsetEvent(
-            *key,
-            MoveKind.REMOVED,
-            before,
-            None,
-            None,
-            None,
-            from_ms,
-            until_ms,
-            None,
-            "the broker dropped it: its topic or group was deleted",
-            certain=False,
-            reason=BY_TABLES,
-            evidence=f"tables of {old.written_ms} and {until_ms}",
-        )
+        span, evidence = (from_ms, until_ms), f"tables of {old.written_ms} and {until_ms}"
+        event = moved(key, MoveKind.REMOVED, (before, None), span, DROPPED, evidence).doubted(BY_TABLES)
         life = self.record.deletion_of(key[0], key[1], from_ms or 0, until_ms)
         if life is None:
             return event
@@ -218,21 +195,11 @@ class TableMoves:
             if saved is None or before == event.before or is_told or not self._may_have_one_life(key[1]):
                 continue
             reason = self._why_not_by_hand(self.record.was_offline_within(event.group, saved[0], at_ms))
-            yield OffsetEvent(
-                *key,
-                MoveKind.MOVED_FORWARD,
-                before,
-                event.before,
-                None,
-                0,
-                saved[0],
-                event.latest_ms,
-                None,
-                "set by hand: beyond the queue's end, as the next pull showed",
-                certain=not reason,
-                reason=reason or None,
-                evidence=f"table of {saved[0]}; {event.evidence}",
-            )
+            pair, span = (before, event.before), (saved[0], event.latest_ms)
+            evidence = f"table of {saved[0]}; {event.evidence}"
+            cause = "set by hand: beyond the queue's end, as the next pull showed"
+            found = moved(key, MoveKind.MOVED_FORWARD, pair, span, cause, evidence)
+            yield found.passing(None, 0).doubted(reason)
 
     def _why_not_by_hand(self, was_offline: bool) -> str:
         """What else explains an offset beyond the queue's end; empty where nothing does."""
@@ -287,21 +254,10 @@ class TableMoves:
         reason = (
             None if pulls or offline_ms is not None else "no line shows whether a consumer owned the queue and pulled"
         )
-        yield OffsetEvent(
-            *key,
-            MoveKind.STALLED,
-            offset,
-            offset,
-            0,
-            0,
-            begin,
-            end_ms,
-            pulls[-1].line.by if pulls else None,
-            f"{cause}; {end - offset} messages waited at the end of that time",
-            certain=True,
-            reason=reason,
-            evidence=f"tables of {begin} and {end_ms}",
-        )
+        by, evidence = pulls[-1].line.by if pulls else None, f"tables of {begin} and {end_ms}"
+        cause = f"{cause}; {end - offset} messages waited at the end of that time"
+        found = moved(key, MoveKind.STALLED, (offset, offset), (begin, end_ms), cause, evidence, by)
+        yield found.doubted(reason, certain=True)
 
 
 class _Clones:
