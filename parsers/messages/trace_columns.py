@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.layouts.columns import schema_from
 from parsers.values.utc import LAST_MS
 
 FIELD_END, RECORD_END = "\x01", "\x02"
@@ -64,33 +65,11 @@ RECORDS: Mapping[str, RecordKind] = {
 """By version: `client_host` 4.8.0 and the Go client (internal/trace.go#marshal2Bean v2.1.2); SubAfter's `at_ms` and
 `group` 4.8.0, 4.9.0 and since 4.9.2, and since 4.9.5 (5.1.4) not of AccessChannel.CLOUD; EndTransaction since 4.9.0;
 Recall since 5.3.2."""
-TRACE_SCHEMA = pa.schema(
-    [
-        ("body_number", pa.int64()),
-        ("record_number", pa.int64()),
-        ("trace_type", pa.string()),
-        ("at_ms", pa.int64()),
-        ("region", pa.string()),
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("message_id", pa.string()),
-        ("offset_message_id", pa.string()),
-        ("tags", pa.string()),
-        ("keys", pa.string()),
-        ("store_host", pa.string()),
-        ("client_host", pa.string()),
-        ("body_size", pa.int64()),
-        ("cost_ms", pa.int64()),
-        ("message_type", pa.string()),
-        ("success", pa.bool_()),
-        ("request_id", pa.string()),
-        ("retry_times", pa.int64()),
-        ("result", pa.string()),
-        ("transaction_id", pa.string()),
-        ("transaction_state", pa.string()),
-        ("from_transaction_check", pa.bool_()),
-        ("problem", pa.string()),
-    ]
+TRACE_SCHEMA = schema_from(
+    "body_number i64, record_number i64, trace_type text, at_ms i64, region text, group text, topic text, "
+    "message_id text, offset_message_id text, tags text, keys text, store_host text, client_host text, "
+    "body_size i64, cost_ms i64, message_type text, success flag, request_id text, retry_times i64, result text, "
+    "transaction_id text, transaction_state text, from_transaction_check flag, problem text"
 )
 """`body_number` and `record_number` count from 0. `problem`: why a record is not read as its client wrote it."""
 OLDEST_PUB = 13

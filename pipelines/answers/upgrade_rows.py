@@ -7,9 +7,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from parsers.damage.errors import DamageSink
+from parsers.layouts.columns import schema_from
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from pipelines.answers.offsets.ends import Ends
@@ -20,7 +19,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.next_pull import NextPull, next_pull
 from recovery.scan.log_access import LogAccess
 
-UPGRADE_SCHEMA = pa.schema([(name, pa.string()) for name in ("about", "what", "before", "after", "why")])
+UPGRADE_SCHEMA = schema_from("about text, what text, before text, after text, why text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.damage.errors import Damage, DamageSink, unheard
+from parsers.layouts.columns import schema_from
 from parsers.store.store_file import StoreFile
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
@@ -25,7 +26,7 @@ LEAST_KEYS = 100
 MOST_PROCESSORS = 8192
 """Linux is built for no more (NR_CPUS of x86-64)."""
 Longs = npt.NDArray[np.int64]
-KEY_SCHEMA = pa.schema([("queue_offset", pa.int64()), ("body_size", pa.int32()), ("keys", pa.string())])
+KEY_SCHEMA = schema_from("queue_offset i64, body_size i32, keys text")
 
 
 class Fate(IntEnum):

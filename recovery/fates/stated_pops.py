@@ -11,23 +11,16 @@ import pyarrow as pa
 
 from parsers.config.order_info import read_order_info
 from parsers.damage.errors import DamageSink
+from parsers.layouts.columns import schema_from
 from parsers.messages.pop_record import read_pop_records
 from parsers.store.store import Store
 from recovery.fates.held_kernel import NONE, Longs
 from recovery.fates.states import PopSource
 
 POP_SOURCES = tuple(PopSource)
-STATED = pa.schema(
-    {
-        "group": pa.string(),
-        "topic": pa.string(),
-        "queue_id": pa.int32(),
-        "queue_offset": pa.int64(),
-        "pop_time_ms": pa.int64(),
-        "visible_at_ms": pa.int64(),
-        "is_acked": pa.bool_(),
-        "source": pa.int8(),
-    }
+STATED = schema_from(
+    "group text, topic text, queue_id i32, queue_offset i64, pop_time_ms i64, visible_at_ms i64, is_acked flag, "
+    "source i8"
 )
 """`source`: place in POP_SOURCES."""
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.layouts.columns import schema_from
 from recovery.scan.kernel import INVALID, ScanBatch
 from recovery.scan.scanner import record_columns, unit_columns
 from recovery.scan.topic_table import TopicTable
@@ -21,30 +22,13 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 QUEUES, INDEX, REPORT = 0, 1, 2
 """What a row is for: units of some queues, records for the index, or totals for the report."""
 
-ROWS = pa.schema(
-    [
-        ("broker", pa.int32()),
-        ("purpose", pa.int8()),
-        ("shard", pa.int32()),
-        ("slice", pa.int32()),
-        ("run", pa.int64()),
-        ("packed", pa.binary()),
-    ]
-)
+ROWS = schema_from("broker i32, purpose i8, shard i32, slice i32, run i64, packed bytes")
 """A row is what one run of records gives for one shard of the queues, or for the index: Spark moves few, large rows."""
 ONE_WRITER = ("broker", "purpose", "shard")
 """Rows that are alike in these go to one writer."""
 LOG_ORDER = (*ONE_WRITER, "slice", "run")
 
-TOTALS = pa.schema(
-    [
-        ("broker", pa.int32()),
-        ("purpose", pa.int8()),
-        ("slice", pa.int32()),
-        ("totals", pa.binary()),
-        ("part", pa.string()),
-    ]
-)
+TOTALS = schema_from("broker i32, purpose i8, slice i32, totals bytes, part text")
 
 
 @dataclass(slots=True)

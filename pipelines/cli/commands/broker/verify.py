@@ -58,8 +58,6 @@ def _verified(
     run: Run, store: Path, broker: BrokerOptions, logs: TopicLogsOption, *, deep: bool, explained: bool
 ) -> list[dict[str, Any]]:
     """The rows that were found; they, or what is explained, are emitted."""
-    import pyarrow as pa
-
     from pipelines.answers.finding_rows import explained_row, finding_row
     from pipelines.lake.tables.judgements import CONSISTENCY_FINDINGS
     from recovery.verify.in_motion import IN_PROGRESS, verify_in_motion
@@ -75,9 +73,8 @@ def _verified(
     if deep:
         rows += _unreadable_bodies(run, opened)
     if explained:
-        text, number = pa.string(), pa.int64()
-        schema = pa.schema([("what", text), ("why", text), ("place", text), ("begin", number), ("end", number)])
-        run.emit_rows(schema, map(explained_row, found.explained))
+        columns = "what text, why text, place text, begin i64, end i64"
+        run.emit_rows(columns, map(explained_row, found.explained))
     else:
         run.emit_rows(CONSISTENCY_FINDINGS.bare_schema, rows, brief=BRIEF)
         if run.format_ is Format.TABLE:

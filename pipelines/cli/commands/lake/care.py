@@ -17,8 +17,6 @@ from pipelines.cli.frame.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
-
     from pipelines.lake.check import Fault
     from pipelines.lake.configuration.sources import Sources
     from pipelines.lake.lake import Lake
@@ -64,7 +62,7 @@ def check_lake(
             left = list(faults(lake))
             run.note(f"{len(found)} faults found, {len(left)} left")
             found = left
-    run.emit_rows(_fault_schema(), map(_fault_row, found))
+    run.emit_rows("table text, partition text, part text, what text", map(_fault_row, found))
     if not found:
         run.note("every part that the tables name is there and whole, and no message is there twice")
     run.findings(len(found))
@@ -126,19 +124,7 @@ def vacuum(
     verb = "would be" if dry_run else "were"
     run.note(f"{len(found)} files and folders of {sum(left.size for left in found)} bytes {verb} removed")
     rows = ({"path": below(left.path, lake.root), "bytes": left.size, "why": left.why} for left in found)
-    run.emit_rows(_leftover_schema(), rows)
-
-
-def _leftover_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema([("path", pa.string()), ("bytes", pa.int64()), ("why", pa.string())])
-
-
-def _fault_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema([(name, pa.string()) for name in ("table", "partition", "part", "what")])
+    run.emit_rows("path text, bytes i64, why text", rows)
 
 
 def _fault_row(fault: Fault) -> dict[str, str | None]:

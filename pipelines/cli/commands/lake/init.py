@@ -73,16 +73,13 @@ def write_new(run: Run, to: Path, text: str) -> None:
 
 def tell(run: Run, brokers: list[DraftedBroker]) -> None:
     """A row for each broker: what was found of it."""
-    import pyarrow as pa
-
     names = ("broker", "store", "likely_version", "broker_conf", "logs", "client_logs")
-    schema = pa.schema([(name, pa.string()) for name in names])
     places = (
         (broker.name, broker.store, broker.version.value, broker.broker_conf, broker.logs, broker.client_logs)
         for broker in brokers
     )
     run.emit_rows(
-        schema,
+        ", ".join(f"{name} text" for name in names),
         (
             {name: None if value is None else as_named(str(value)) for name, value in zip(names, row, strict=True)}
             for row in places

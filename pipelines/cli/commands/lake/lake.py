@@ -210,16 +210,13 @@ def tables(run: Run, config_file: ConfigFile = None) -> None:
 
     Example: `rocketlens tables --format table`
     """
-
-    from parsers.layouts.columns import schema_from
     from pipelines.installed.extras import need
     from pipelines.lake.tables.raw import TABLES
 
     need("deltalake")
     lake = lake_of(run, config_file)
-    schema = schema_from("table text, rows i64, version i64, one_row text")
     run.emit_rows(
-        schema,
+        "table text, rows i64, version i64, one_row text",
         (
             {
                 "table": name,

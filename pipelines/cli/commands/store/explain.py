@@ -18,9 +18,9 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import Unreadable, WrongUsage
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from parsers.explain.explain import Line
+
+COLUMNS = "file_pos i64, length i64, hex text, group text, field text, value text, meaning text"
 
 
 @command("explain", panel=STORE_FILES)
@@ -46,7 +46,7 @@ def explain(
     if run.format_ is Format.TABLE:
         run.write_lines(_limited(run, _rendered(lines)))
     else:
-        run.emit_rows(_schema(), map(asdict, lines))
+        run.emit_rows(COLUMNS, map(asdict, lines))
 
 
 def _lines(run: Run, file: Path, at: int, count: int | None, kind: str | None) -> Iterator[Line]:
@@ -79,10 +79,3 @@ def _limited(run: Run, lines: Iterable[str]) -> Iterator[str]:
     from itertools import islice
 
     return islice(lines, run.options.limit)
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    numbers = [("file_pos", pa.int64()), ("length", pa.int64())]
-    return pa.schema([*numbers, *((name, pa.string()) for name in ("hex", "group", "field", "value", "meaning"))])

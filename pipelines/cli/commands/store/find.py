@@ -19,10 +19,12 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from recovery.query.query import FoundMessage, StoreQuery
 
+COLUMNS = (
+    "physical_offset i64, message_id text, topic text, queue_id i32, queue_offset i64, store_timestamp time_ms, "
+    "keys text, unique_id text, found_by text, life text"
+)
 BRIEF = (
     "physical_offset",
     "topic",
@@ -116,7 +118,7 @@ def find(
         found, _ = _looked_up(store_query, question, how)
     except ValueError as wrong:
         raise WrongUsage(f"find: {wrong}") from wrong
-    run.emit_rows(_found_schema(), (_row(store_query, hit) for hit in found), brief=BRIEF)
+    run.emit_rows(COLUMNS, (_row(store_query, hit) for hit in found), brief=BRIEF)
     if asked.message_id is not None and not found:
         run.note(
             f"{asked.message_id}: no message of this log has it as its host and position. The id that a producer made "
@@ -219,12 +221,3 @@ def _row(asked: StoreQuery, hit: FoundMessage) -> dict[str, Any]:
         "found_by": hit.found_by,
         "life": asked.life_of(message),
     }
-
-
-def _found_schema() -> pa.Schema:
-    from parsers.layouts.columns import schema_from
-
-    return schema_from(
-        "physical_offset i64, message_id text, topic text, queue_id i32, queue_offset i64, store_timestamp time_ms, "
-        "keys text, unique_id text, found_by text, life text"
-    )

@@ -19,8 +19,6 @@ from pipelines.cli.frame.call.run import Run
 from pipelines.cli.frame.errors import WrongUsage
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from parsers.store.store import Store
     from recovery.knowledge.inference import StoreKnowledge
     from recovery.query.by_time.time_search import Boundary
@@ -90,17 +88,12 @@ def offset_at(
     if not any(row["queue_offset"] is not None for row in rows) and not run.unread:
         place = wanted.topic if wanted.queue is None else f"{wanted.topic}/{wanted.queue}"
         raise WrongUsage(f"{store}: no ConsumeQueue of {place} there; `rocketlens queues {store}` lists them")
+    columns = "topic text, queue_id i32, at time_ms, queue_offset i64"
     if wanted.group is not None:
+        columns += ", consumer_offset i64, skipped i64, repeated i64"
         stored = offsets_at(run, opened, None).offsets.get((wanted.group, wanted.topic or ""), {})
         rows = [{**row, **_plan(asked, row, stored)} for row in rows]
-    run.emit_rows(_schema(with_plan=wanted.group is not None), rows)
-
-
-def _schema(*, with_plan: bool) -> pa.Schema:
-    from parsers.layouts.columns import schema_from
-
-    plan = ", consumer_offset i64, skipped i64, repeated i64" if with_plan else ""
-    return schema_from(f"topic text, queue_id i32, at time_ms, queue_offset i64{plan}")
+    run.emit_rows(columns, rows)
 
 
 def _plan(asked: StoreQuery, row: Answer, stored: Mapping[int, int]) -> Answer:

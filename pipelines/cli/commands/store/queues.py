@@ -7,6 +7,11 @@ from pipelines.cli.frame.call.command import command
 from pipelines.cli.frame.call.opening import known_store_at, note_static_topics
 from pipelines.cli.frame.call.run import Run
 
+COLUMNS = (
+    "topic text, queue_id i32, min_queue_offset i64, max_queue_offset i64, max_physical_offset i64, units i64, "
+    "files i32, messages i64, reason text"
+)
+
 
 @command("queues", panel=STORE_FILES)
 def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerOptions) -> None:
@@ -21,13 +26,8 @@ def queues(run: Run, store: StoreArgument, wanted: QueueOptions, broker: BrokerO
 
     Example: `rocketlens queues /data/store --topic Orders`
     """
-    from parsers.layouts.columns import schema_from
     from pipelines.answers.derived.queue_figures import queue_figures
 
-    schema = schema_from(
-        "topic text, queue_id i32, min_queue_offset i64, max_queue_offset i64, max_physical_offset i64, units i64, "
-        "files i32, messages i64, reason text"
-    )
     opened, known = known_store_at(run, store, broker, in_part=True)
     note_static_topics(run, opened)
-    run.emit_rows(schema, queue_figures(opened, known.version, run.damage, topic=wanted.topic, queue=wanted.queue))
+    run.emit_rows(COLUMNS, queue_figures(opened, known.version, run.damage, topic=wanted.topic, queue=wanted.queue))

@@ -14,6 +14,12 @@ from pipelines.cli.frame.call.run import Run
 if TYPE_CHECKING:
     from recovery.lives.life import TopicLife
 
+COLUMNS = (
+    "topic text, life i32, state text, first_physical_offset i64, end_physical_offset i64, queues i32, "
+    "messages i64, bytes i64, earliest time_ms, latest time_ms, created time_ms, deleted time_ms, certain flag, "
+    "evidence text"
+)
+
 
 @command("topics", panel=STORE_FILES)
 def topics(
@@ -33,17 +39,11 @@ def topics(
 
     Example: `rocketlens topics /data/store --format table`
     """
-    from parsers.layouts.columns import schema_from
     from recovery.lives.topic_lives import lives_of
 
     opened, known = known_store_at(run, store, broker)
-    schema = schema_from(
-        "topic text, life i32, state text, first_physical_offset i64, end_physical_offset i64, queues i32, "
-        "messages i64, bytes i64, earliest time_ms, latest time_ms, created time_ms, deleted time_ms, certain flag, "
-        "evidence text"
-    )
     found = lives_of(opened, known.rules, with_logs(run, known, logs).topic_events).topics
-    run.emit_rows(schema, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
+    run.emit_rows(COLUMNS, _rows(life for name in sorted(found) if topic in (None, name) for life in found[name]))
 
 
 def _rows(lives: Iterator[TopicLife]) -> Iterator[dict[str, Any]]:

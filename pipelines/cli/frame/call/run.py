@@ -136,8 +136,13 @@ class Run:
             named = ", ".join(hidden[:NAMED_COLUMNS]) + (", …" if len(hidden) > NAMED_COLUMNS else "")
             self.note(f"not shown: {named}: choose with --columns, or take --format jsonl")
 
-    def emit_rows(self, schema: pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()) -> None:
-        """Emit results that come row by row."""
+    def emit_rows(
+        self, columns: str | pa.Schema, rows: Iterable[dict[str, Any]], *, brief: tuple[str, ...] = ()
+    ) -> None:
+        """Emit results that come row by row; `columns`: a schema, or what `schema_from` makes one of."""
+        from parsers.layouts.columns import schema_from
+
+        schema = schema_from(columns) if isinstance(columns, str) else columns
         self.emit(schema, batches_of(schema, rows), brief=brief)
 
     def emit_documents(self, documents: Iterable[dict[str, Any]], *, one: bool = False) -> None:

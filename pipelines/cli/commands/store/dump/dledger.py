@@ -78,11 +78,7 @@ def _emit(
 
 
 def _emit_state(run: Run, files: list[StoreFile]) -> None:
-    import pyarrow as pa
-
     from parsers.dledger.state import read_state
 
-    number, text = pa.int64(), pa.string()
-    names = [("current_term", number), ("vote_leader", text), ("end_index", number), ("committed_index", number)]
     rows = [asdict(read_state(files, damage=run.damage))] if files else []
-    run.emit_rows(pa.schema(names), rows)
+    run.emit_rows("current_term i64, vote_leader text, end_index i64, committed_index i64", rows)
