@@ -131,12 +131,14 @@ class GroupPlace:
         doubt: why it may say nothing of them.
         passed: ranges that a movement took the offset over, as far as it did not come back to them: they rise, and
             their states take the place of `consumed`.
+        popped: why the group may not have acknowledged what is below the offset: it pops.
     """
 
     offset: int | None
     unread: str | None = None
     doubt: str | None = None
     passed: tuple[LedgerRange, ...] = ()
+    popped: str | None = None
 
 
 def next_to_read(group: str, offset: int, end: int) -> int:
@@ -152,7 +154,8 @@ def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRan
     """Read a group's offset into the queue offsets of a ledger.
 
     Below its offset a message that was ever in the queue is `consumed`: that is what the broker takes it for, whether
-    a listener got it or not, but where a movement is known to have taken the offset over it. From the offset on a
+    a listener got it or not, but where a movement is known to have taken the offset over it; of a group that pops that
+    is not certain, as what it popped and has not acknowledged comes again. From the offset on a
     stored one is `waiting`, an expired one `expired_unread`. Without an offset, and below one that is beyond the
     queue's end, all is unknown.
     """
@@ -167,7 +170,7 @@ def of_group(ranges: Iterable[LedgerRange], place: GroupPlace) -> list[LedgerRan
     found: list[LedgerRange] = []
     for each in listed:
         for part in _part(each, each.first, min(each.end, offset)):
-            found += _passed(_read(part, doubt), place.passed)
+            found += _passed(_read(part, doubt, place.popped), place.passed)
         found += [_unread(part, place.unread) for part in _part(each, max(each.first, offset), each.end)]
     return _joined(found)
 
@@ -177,13 +180,13 @@ def _part(whole: LedgerRange, first: int, end: int) -> Iterator[LedgerRange]:
         yield replace(whole, first=first, end=end)
 
 
-def _read(part: LedgerRange, doubt: str | None) -> LedgerRange:
+def _read(part: LedgerRange, doubt: str | None, popped: str | None) -> LedgerRange:
     """A range below the group's offset."""
     if part.state in UNDELIVERED:
         return replace(part, reason=f"{part.reason}; {PASSED}" if part.reason else PASSED)
     if doubt is not None:
         return replace(part, state=State.UNKNOWN, certain=False, reason=doubt)
-    return replace(part, state=State.CONSUMED, certain=True, reason=None)
+    return replace(part, state=State.CONSUMED, certain=popped is None, reason=popped)
 
 
 def _passed(part: LedgerRange, passed: Iterable[LedgerRange]) -> Iterator[LedgerRange]:

@@ -51,6 +51,9 @@ STATES = {
 PassedOver = Mapping[tuple[str, str, int], Sequence[LedgerRange]]
 """(group, topic, queue_id) -> ranges that a movement took the group's offset over."""
 NOTHING_PASSED: PassedOver = {}
+Popped = Mapping[tuple[str, str], str]
+"""(group, topic) -> what a stored offset says of messages of a group that pops."""
+NOTHING_POPPED: Popped = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,14 @@ class StoreLedger:
     queues: tuple[QueueLedger, ...]
     lives: TopicLives
 
-    def of_groups(self, offsets: GroupOffsets, passed: PassedOver = NOTHING_PASSED) -> Iterator[QueueLedger]:
+    def of_groups(
+        self, offsets: GroupOffsets, passed: PassedOver = NOTHING_PASSED, popped: Popped = NOTHING_POPPED
+    ) -> Iterator[QueueLedger]:
         """Per group with a stored offset on a topic, each living queue of it as the group had it.
 
         Args:
             passed: what movements took a group's offset over in the topic's present life.
+            popped: why what a group had of a topic may not be acknowledged, where it pops.
         """
         living = {(q.topic, q.queue_id): q for q in self.queues if q.life == self._living(q)}
         ends = {key: (_first_held(queue), queue.max_queue_offset) for key, queue in living.items()}
@@ -98,7 +104,8 @@ class StoreLedger:
                 offset = stored.get(queue.queue_id)
                 at = None if offset is None else next_to_read(group, offset, queue.max_queue_offset)
                 key = group, topic, queue.queue_id
-                place = replace(_place(at, doubts.get(key)), passed=tuple(passed.get(key, ())))
+                place = _place(at, doubts.get(key))
+                place = replace(place, passed=tuple(passed.get(key, ())), popped=popped.get((group, topic)))
                 yield replace(queue, group=group, ranges=tuple(of_group(queue.ranges, place)))
 
     def _living(self, queue: QueueLedger) -> int | None:

@@ -148,6 +148,11 @@ def test_what_counts_by_offsets_says_that_groups_pop(name: str, command: str) ->
     if command == "lag":
         told = {(row["group"], row["topic"]) for row in called.rows if "the group pops" in (row["reason"] or "")}
         assert told == {("PopG", "PopT"), ("PopG", "%RETRY%PopG_PopT"), ("PopLong", "PopT")}
+    if command == "ledger":
+        below = [row for row in called.rows if row["state"] == "consumed"]
+        told = {(row["group"], row["topic"]) for row in below if not row["certain"]}
+        assert told == {("PopG", "PopT"), ("PopG", "%RETRY%PopG_PopT"), ("PopLong", "PopT")}
+        assert all(("the group pops" in (row["reason"] or "")) != row["certain"] for row in below)
 
 
 @pytest.mark.parametrize("name", POPPED)

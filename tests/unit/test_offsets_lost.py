@@ -158,7 +158,7 @@ def test_what_was_read_or_set_is_no_row_and_nothing_certain_in_the_ledger(tmp_pa
     lost = list[Damage]()
     moved = events_of(store, known, record, tables, damage=lost.append)
     assert list(event_rows(moved)) == []
-    rows = [row for row in ledger_rows(ledger_in_motion(store, known), tables[-1], moved) if row["group"]]
+    rows = [row for row in ledger_rows(store, ledger_in_motion(store, known), tables[-1], moved) if row["group"]]
     assert [(row["state"], row["end_queue_offset"], row["certain"]) for row in rows] == [
         ("consumed", 2, True),
         ("consumed", 6, False),

@@ -95,7 +95,7 @@ def loss_ledger_rows(broker: BrokerSource, told: SlicedPass | None = None) -> li
     seen = first_pass(store, known, files) if told is None else whole_outline(store, known, files, told.outlines)
     offsets = offsets_of_store(store, lost.append)
     found = doubted_since(ledger_of(store, known, files, seen), store, since)
-    return list(ledger_rows(found, offsets, _moved(broker, store, known), broker=broker.name))
+    return list(ledger_rows(store, found, offsets, _moved(broker, store, known), broker=broker.name))
 
 
 def backlog_rows(broker: BrokerSource) -> list[Row]:

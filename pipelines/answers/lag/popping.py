@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
+from parsers.damage.errors import Damage
 from parsers.queues.store_queues import StoreQueues
+from parsers.store.store import Store
 from parsers.values.topics import TIMER_TOPIC, is_revive
-from recovery.query.lag import OffsetTable, popped_topics
+from recovery.query.lag import POPPED, POPPED_BY_RECORDS, OffsetTable, popped_topics
 from recovery.scan.log_access import LogAccess
 
 NEWEST = 512
@@ -38,6 +40,14 @@ def popping(offsets: OffsetTable, newest: Set[tuple[str, str]]) -> set[tuple[str
     A group of which all of these are older, and to whom nothing was delivered again, is missing: `pop` reads them all.
     """
     return popped_topics(offsets) | newest
+
+
+def popped_in(store: Store, offsets: OffsetTable) -> dict[tuple[str, str], str]:
+    """(group, topic) that are popped, each with what a stored offset then says of its messages."""
+    unread: list[Damage] = []  # of queues, which is left to those who report on them
+    with StoreQueues(store, damage=unread.append) as queues:
+        popped = popping(offsets, NewestPops()(queues, LogAccess(store.commitlog)))
+    return dict.fromkeys(popped, POPPED if store.pop_database is None else POPPED_BY_RECORDS)
 
 
 def _in_revive_topics(queues: StoreQueues, log: LogAccess) -> Iterator[tuple[str, str]]:

@@ -192,7 +192,7 @@ def _consumers(read: _Read, facts: Facts, moved: Sequence[OffsetEvent]) -> None:
     store, known, heard, collect = read.store, read.known, read.heard, read.damage
     offsets = offsets_of_store(store, collect)
     ledger = ledger_in_motion(store, known)
-    facts.ledger = list(ledger_rows(ledger, offsets, moved))
+    facts.ledger = list(ledger_rows(store, ledger, offsets, moved))
     if offsets is None:
         return
     brokers = heard.brokers() or ()

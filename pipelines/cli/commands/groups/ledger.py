@@ -68,7 +68,7 @@ def ledger(
     stored = offsets_if_any(run, opened, kept.offsets, "no group has rows")
     rows = (
         row
-        for row in ledger_rows(found, stored, moved)
+        for row in ledger_rows(opened, found, stored, moved)
         if wanted.wants(row["group"], row["topic"])
         and queue in (None, row["queue_id"])
         and (not lost or row["state"] in LOST)
