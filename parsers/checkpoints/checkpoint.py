@@ -25,11 +25,7 @@ CHECKPOINT = Layout(
     Field("logics_physical_offset", "q", "since 5.5.0: last message dispatched at the last thorough queue flush"),
 )
 FILE_SIZE = 4096  # MappedFile.OS_PAGE_SIZE; zero after the fields
-SINCE = {
-    "master_flushed_offset": (5, 0, 0),
-    "confirm_physical_offset": (5, 1, 1),
-    "logics_physical_offset": (5, 5, 0),
-}
+SINCE = {"master_flushed_offset": (5, 0, 0), "confirm_physical_offset": (5, 1, 1), "logics_physical_offset": (5, 5, 0)}
 LAG_ALLOWED_MS = 3000
 TIMES = ("physic_msg_timestamp", "logics_msg_timestamp", "index_msg_timestamp", "min_timestamp", "min_timestamp_index")
 CHECKPOINT_SCHEMA = pa.schema(

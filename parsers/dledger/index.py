@@ -17,14 +17,7 @@ from parsers.commitlog.dledger_headers.layout import (
     MAGIC_ENTRY,
     MAGIC_NO_OP,
 )
-from parsers.damage.errors import (
-    CorruptRecord,
-    DamageSink,
-    StoreFormatError,
-    report,
-    reporting,
-    torn_end,
-)
+from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end
@@ -68,8 +61,7 @@ def _file_batches(file: StoreFile, data: Bytes, is_first: bool, damage: DamageSi
     end = min(whole, -(-written_end(data) // INDEX_UNIT_SIZE) * INDEX_UNIT_SIZE)
     first_number = (file.base_offset or 0) // INDEX_UNIT_SIZE
     wrong = JoinedRuns(
-        lambda first, after: report(_wrong(file, data, first_number, first, after), damage),
-        at_once=damage is None,
+        lambda first, after: report(_wrong(file, data, first_number, first, after), damage), at_once=damage is None
     )
     for at, run in spans(data, 0, end, BATCH_UNITS * INDEX_UNIT_SIZE):
         units, start = ENTRY_INDEX_UNIT.array(run.data), at // INDEX_UNIT_SIZE

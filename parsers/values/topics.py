@@ -31,14 +31,7 @@ HEARTBEAT_TOPIC = "DefaultHeartBeatSyncerTopic"
 (`heartbeatSyncerTopicName`). Source: AbstractSystemMessageSyncer#getBroadcastTopicName, ProxyConfig @5.1.0 - 5.5.0."""
 REVIVE_GROUP = "CID_RMQ_SYS_REVIVE_GROUP"
 """The broker's own group, whose offset on a queue of that topic is the last checkpoint that it is done with."""
-SYSTEM_TOPICS = (
-    SCHEDULE_TOPIC,
-    "TBW102",
-    "SELF_TEST_TOPIC",
-    "BenchmarkTest",
-    OFFSET_MOVED_TOPIC,
-    GIVEN_UP_TOPIC,
-)
+SYSTEM_TOPICS = (SCHEDULE_TOPIC, "TBW102", "SELF_TEST_TOPIC", "BenchmarkTest", OFFSET_MOVED_TOPIC, GIVEN_UP_TOPIC)
 BROKERS_OWN = (SYSTEM_PREFIX, "RMQ_SYS_")
 
 

@@ -18,14 +18,7 @@ from parsers.evidence.seen import seen
 from parsers.store.store import NotAStore
 from pipelines.answers.instants import hour_of
 from pipelines.ingest.ingested import IngestedFiles
-from pipelines.ingest.made_from import (
-    ALL_BROKERS,
-    MadeFrom,
-    all_inputs,
-    broker_inputs,
-    evidence_inputs,
-    store_inputs,
-)
+from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs, store_inputs
 from pipelines.ingest.still import StillStores
 from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.catalog import question

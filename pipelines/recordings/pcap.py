@@ -72,10 +72,7 @@ class _Direction(NamedTuple):
 
 
 def records_from_pcap(
-    capture: BinaryIO,
-    *,
-    broker_ports: Collection[int],
-    on_end: Callable[[CaptureCounts], None] | None = None,
+    capture: BinaryIO, *, broker_ports: Collection[int], on_end: Callable[[CaptureCounts], None] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Wire records in the order their last byte was captured.
 

@@ -111,11 +111,7 @@ def _part(number: int, broker: BrokerFacts) -> Part:
     told = {"also to look at": _also(sections), "next": verdict.next_command}
     follows = "".join(f" · {what}: {words}" for what, words in told.items() if words)
     return Part(
-        anchor_of(number),
-        verdict.broker,
-        state_of(verdict),
-        f"{verdict.store} · {_version(facts)}{follows}",
-        sections,
+        anchor_of(number), verdict.broker, state_of(verdict), f"{verdict.store} · {_version(facts)}{follows}", sections
     )
 
 

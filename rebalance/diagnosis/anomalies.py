@@ -57,11 +57,7 @@ class Anomalies:
     """Finds the anomalies of one group. Only what is certain counts: an uncertain overlap is no double owner."""
 
     def __init__(
-        self,
-        history: GroupHistory,
-        incidents: Sequence[Incident],
-        causes: RoundCauses,
-        targets: Callable[[], Targets],
+        self, history: GroupHistory, incidents: Sequence[Incident], causes: RoundCauses, targets: Callable[[], Targets]
     ) -> None:
         """`targets` is asked only when there is an anomaly to explain."""
         self._history = history

@@ -20,11 +20,7 @@ CLIENT_SILENT = "client_silent"  # connected and mute: frozen, paused, or cut of
 CLIENT_RESUMED = "client_resumed"
 CLIENT_EXPIRED = "client_expired"  # removed by the broker's scan after 120 s of silence; nobody is notified
 QUEUES_ADDED = "queues_added"
-KIND_OF_END = {
-    EndCause.LEFT: CLIENT_LEFT,
-    EndCause.CLOSED: CLIENT_VANISHED,
-    EndCause.EXPIRED: CLIENT_EXPIRED,
-}
+KIND_OF_END = {EndCause.LEFT: CLIENT_LEFT, EndCause.CLOSED: CLIENT_VANISHED, EndCause.EXPIRED: CLIENT_EXPIRED}
 _SEEN_AS = {
     EndCause.LEFT: "asked to be unregistered",
     EndCause.CLOSED: "connection gone without unregister",

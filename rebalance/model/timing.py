@@ -79,16 +79,14 @@ STRAGGLER_MS: Annotated[
 ] = 1_000
 REQUEST_SAMPLE_MS: Annotated[int, Why("after the first requests, one request number is kept for each", CHOSEN)] = 1_000
 PORT_REUSE_MS: Annotated[
-    int,
-    Why("a connection silent for longer is closed", "NettyServerConfig#serverChannelMaxIdleTimeSeconds"),
+    int, Why("a connection silent for longer is closed", "NettyServerConfig#serverChannelMaxIdleTimeSeconds")
 ] = DEFAULTS.server_channel_max_idle_ms
 REORDER_MS: Annotated[int, Why("requests of one process may be handled out of order by this much", JUDGED)] = 1_000
 RECONNECT_MS: Annotated[
     int, Why("a client leaves its old connection to a broker before, or shortly after, it uses the next one", JUDGED)
 ] = 1_000
 SHUTDOWN_BEFORE_MS: Annotated[
-    int,
-    Why("a consumer stops consuming and persists before it asks to leave", "DefaultMQPushConsumerImpl#shutdown"),
+    int, Why("a consumer stops consuming and persists before it asks to leave", "DefaultMQPushConsumerImpl#shutdown")
 ] = 500
 SHUTDOWN_AFTER_MS: Annotated[
     int,
@@ -108,8 +106,7 @@ LISTLESS_MS: Annotated[
     int, Why("two periods of the rebalance timer, with room for a list that timed out", "RebalanceService#waitInterval")
 ] = 45_000
 SAME_MEMBERS_MS: Annotated[
-    int,
-    Why("an ordered queue is retried every round, and forced out in the end", "RebalancePushImpl#unlockDelay"),
+    int, Why("an ordered queue is retried every round, and forced out in the end", "RebalancePushImpl#unlockDelay")
 ] = 60_000
 PERSIST_MS: Annotated[
     int, Why("a process commits its queues this often", "ClientConfig#persistConsumerOffsetInterval")
@@ -152,8 +149,7 @@ INCIDENT_TOLD_MS: Annotated[int, Why("between an incident and the record of it",
 INCIDENT_LATE_MS: Annotated[int, Why("an incident may be dated this long after what it led to", JUDGED)] = 1_000
 ROUND_LATE_MS: Annotated[int, Why("a round may end this long after its timer was due", JUDGED)] = 2_000
 RELISTED_MS: Annotated[
-    int,
-    Why("a restarted broker hears every client again in two periods", "ClientConfig#heartbeatBrokerInterval"),
+    int, Why("a restarted broker hears every client again in two periods", "ClientConfig#heartbeatBrokerInterval")
 ] = 60_000
 OVERLAP_MS: Annotated[
     int, Why("shorter overlaps are an ordinary hand-over: gain and loss are not synchronised", CHOSEN)

@@ -82,7 +82,7 @@ def _one_counter(process: list[Channel], new: Channel) -> bool:
     if not new.requests:
         return True
     points = sorted(
-        [point for channel in process for point in channel.requests if point[0] <= new.last_ms] + new.requests,
+        [point for channel in process for point in channel.requests if point[0] <= new.last_ms] + new.requests
     )
     inversions = 0
     highest_ms, highest = points[0]

@@ -184,9 +184,7 @@ class Evidence:
         return not place.is_dir() and all(part.is_dir() or not part.exists() for part in list(place.parents)[:2])
 
 
-NOT_REPLAYED = {
-    "timerlog": "the timer wheel is recovered after the store, from its own log",
-}
+NOT_REPLAYED = {"timerlog": "the timer wheel is recovered after the store, from its own log"}
 
 
 def read_evidence(root: Path, settings: StoreSettings) -> Evidence:

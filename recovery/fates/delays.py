@@ -280,12 +280,7 @@ def _deliveries(held: Held, takes: Mask, is_copy: Mask, real_topic: Ints) -> tup
     rows = np.flatnonzero(takes | is_copy)
     order = rows[
         np.lexsort(
-            (
-                columns.physical_offset[rows],
-                columns.reconsume_times[rows],
-                real_topic[rows],
-                columns.message[rows],
-            )
+            (columns.physical_offset[rows], columns.reconsume_times[rows], real_topic[rows], columns.message[rows])
         )
     ]
     same = np.ones(max(0, len(order) - 1), np.bool_)

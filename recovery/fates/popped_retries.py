@@ -18,11 +18,7 @@ from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Mask, Offsets, R
 from recovery.fates.states import RetryState
 from recovery.scan.queue_rows import NO_ROWS
 
-STATE_OF = {
-    ACKED: RetryState.CONSUMED,
-    UNMATCHED: RetryState.CONSUMED,
-    IN_FLIGHT: RetryState.IN_FLIGHT,
-}
+STATE_OF = {ACKED: RetryState.CONSUMED, UNMATCHED: RetryState.CONSUMED, IN_FLIGHT: RetryState.IN_FLIGHT}
 """What became of the pop -> where the message stands."""
 
 

@@ -257,11 +257,7 @@ def queued_offsets(played: Restart, key: QueueKey) -> Longs:
 
 
 def _without_unit(
-    batch: ScanBatch,
-    played: Restart,
-    queued: dict[QueueKey, Longs],
-    dispatched: Longs,
-    lives: Callable[[], TopicLives],
+    batch: ScanBatch, played: Restart, queued: dict[QueueKey, Longs], dispatched: Longs, lives: Callable[[], TopicLives]
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
     names, undecided = played.memory.runs.scanner.topics.names(), played.memory.undecided_queues

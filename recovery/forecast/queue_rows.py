@@ -53,11 +53,7 @@ def queue_rows(memory: BrokerMemory) -> tuple[QueueRow, ...]:
         QueueRow(*key, None, None, None, None)
         if key in undecided
         else QueueRow(
-            *key,
-            queue.min_queue_offset,
-            queue.max_queue_offset,
-            queue.max_physical_offset,
-            _next_offset(memory, key),
+            *key, queue.min_queue_offset, queue.max_queue_offset, queue.max_physical_offset, _next_offset(memory, key)
         )
         for key, queue in sorted(memory.every_queue.items())
     )

@@ -97,10 +97,7 @@ def open_known(root: Path | str, said: Said = NOTHING_SAID, *, needs_log: bool =
     folders = log_folders(Path(root), settings)
     named = folders.commitlog if settings.store_path_commit_log else ()
     store = open_store(
-        root,
-        commitlog_folders=named,
-        dledger_folders=folders.dledger,
-        epoch_file=epoch_file(Path(root), settings),
+        root, commitlog_folders=named, dledger_folders=folders.dledger, epoch_file=epoch_file(Path(root), settings)
     )
     store.log_not_found = why_no_log(store, settings)
     if said.settings is not None or "storeType" in said.config or settings.reads_queue_database:

@@ -28,10 +28,7 @@ from recovery.rules.versions import PROVEN, BrokerVersion
 from recovery.scan.log_access import LogAccess
 
 CANDIDATES = tuple(
-    map(
-        BrokerVersion.parse,
-        ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0", "4.7.0", "4.2.0", "3.2.6"),
-    )
+    map(BrokerVersion.parse, ("5.3.3", "5.5.1", "4.9.8", "5.0.0", "5.1.4", "4.9.0", "4.7.0", "4.2.0", "3.2.6"))
 )
 """Tried in this order when a version has to be taken: the first one that no evidence excludes."""
 

@@ -65,10 +65,7 @@ class StoreLives:
 
 
 def topic_lives(
-    numbering: Numbering,
-    config: TopicsKnown,
-    queues: Mapping[QueueKey, Queue],
-    events: Sequence[TopicEvent] = (),
+    numbering: Numbering, config: TopicsKnown, queues: Mapping[QueueKey, Queue], events: Sequence[TopicEvent] = ()
 ) -> TopicLives:
     """The lives of every topic; `queues`: those that the store has. Light queues (LMQ) have none of their own."""
     stretches_of: dict[str, dict[int, Longs]] = {}

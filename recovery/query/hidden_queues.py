@@ -53,10 +53,7 @@ def every_queue(offsets: OffsetTable, read_queue_nums: Mapping[str, int], ends: 
             found.topic,
             found.queue_id,
             QueuePosition(
-                found.max_queue_offset,
-                found.min_queue_offset,
-                found.consumer_offset,
-                hidden_by=found.read_queue_nums,
+                found.max_queue_offset, found.min_queue_offset, found.consumer_offset, hidden_by=found.read_queue_nums
             ),
         )
         for found in hidden_queues(offsets, read_queue_nums, ends)

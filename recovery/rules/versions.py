@@ -81,9 +81,6 @@ class BrokerVersion(ServiceRules):
 
 
 PROVEN = tuple(
-    map(
-        BrokerVersion.parse,
-        ("3.2.6", "4.2.0", "4.3.2", "4.4.0", "4.5.2", "4.7.1", "4.9.8", "5.3.1", "5.3.3", "5.5.1"),
-    )
+    map(BrokerVersion.parse, ("3.2.6", "4.2.0", "4.3.2", "4.4.0", "4.5.2", "4.7.1", "4.9.8", "5.3.1", "5.3.3", "5.5.1"))
 )
 """Versions whose behaviour on damaged stores was recorded and is reproduced case by case."""

@@ -24,13 +24,7 @@ KEYS_WORD, TAGS_WORD, UNIQ_WORD, KEY_WORD, DELA_WORD, INNE_WORD = (
 )
 DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_NAME = (
     np.frombuffer(name, np.uint8)
-    for name in (
-        b"DELAY",
-        b"INNER_NUM",
-        b"INNER_BASE",
-        b"INNER_MULTI_DISPATCH",
-        b"INNER_MULTI_QUEUE_OFFSET",
-    )
+    for name in (b"DELAY", b"INNER_NUM", b"INNER_BASE", b"INNER_MULTI_DISPATCH", b"INNER_MULTI_QUEUE_OFFSET")
 )
 SHORTEST_ENTRY = len(b"KEYS") + 2
 

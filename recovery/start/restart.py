@@ -319,9 +319,7 @@ def _mark_as_running(played: Restart) -> None:
 def _load_index(memory: BrokerMemory) -> bool:
     evidence = memory.evidence
     loaded = memory.index.load(
-        evidence.index,
-        clean_exit=not evidence.abort,
-        index_timestamp_ms=memory.checkpoint.index_msg_timestamp,
+        evidence.index, clean_exit=not evidence.abort, index_timestamp_ms=memory.checkpoint.index_msg_timestamp
     )
     if memory.index.skipped:
         memory.because(

@@ -80,12 +80,7 @@ class QueuesBesideLog:
         reached += [self.dispatched_to()] if self.files.queues else []
         for key, batch_files in batches.items():
             yield check_batch_queue(
-                key,
-                batch_files,
-                self.log,
-                lost,
-                dispatched_to=max(reached),
-                clean_exit=not self.store.abort_present,
+                key, batch_files, self.log, lost, dispatched_to=max(reached), clean_exit=not self.store.abort_present
             )
 
     def pairs(self, lost: Intervals) -> tuple[LogFacts, dict[QueueKey, tuple[QueueMessages, QueueUnits]]]:

@@ -10,16 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-INTS = (
-    "total_size",
-    "magic_code",
-    "body_crc",
-    "queue_id",
-    "flag",
-    "sys_flag",
-    "reconsume_times",
-    "body_size",
-)
+INTS = ("total_size", "magic_code", "body_crc", "queue_id", "flag", "sys_flag", "reconsume_times", "body_size")
 LONGS = (
     "physical_offset",
     "queue_offset",
@@ -42,16 +33,7 @@ TEXTS = (
     "transaction_type",
     "compression",
 )
-VERDICTS = (
-    "born_timestamp",
-    "store_timestamp",
-    "crc_ok",
-    "record_crc_ok",
-    "keys",
-    "tags",
-    "unique_id",
-    "compression",
-)
+VERDICTS = ("born_timestamp", "store_timestamp", "crc_ok", "record_crc_ok", "keys", "tags", "unique_id", "compression")
 
 TOPIC, KEYS, TAGS, UNIQUE_ID, NAMES, VALUES, BODY, BORN_HOST, STORE_HOST, MESSAGE_ID, TRANSACTION, COMPRESSION = range(
     len(TEXTS)

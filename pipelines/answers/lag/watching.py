@@ -123,11 +123,7 @@ def watch_rows(now: Look, before: Look | None) -> Iterator[dict[str, Any]]:
         yield _row(now, "topic", topic, None, end, _stored(now, before, topic), seconds)
     for (group, topic), lag in sorted(now.groups.items()):
         row = _row(now, "group", topic, group, None, NOT_ASKED, None)
-        yield row | {
-            "messages_behind": lag.messages_behind,
-            "seconds_behind": lag.seconds_behind,
-            "reason": lag.reason,
-        }
+        yield row | {"messages_behind": lag.messages_behind, "seconds_behind": lag.seconds_behind, "reason": lag.reason}
 
 
 def _stored(now: Look, before: Look | None, topic: str | None) -> tuple[int | None, str | None]:

@@ -158,11 +158,7 @@ class Causes:
         return NOT_TOLD, None
 
 
-_WHY = {
-    LineKind.TOO_SMALL: BELOW_MINIMUM,
-    LineKind.BEYOND_END: BEYOND_END,
-    LineKind.EMPTY_QUEUE: EMPTY,
-}
+_WHY = {LineKind.TOO_SMALL: BELOW_MINIMUM, LineKind.BEYOND_END: BEYOND_END, LineKind.EMPTY_QUEUE: EMPTY}
 
 
 def _landing(each: Statement) -> tuple[str | None, str | None, int | None]:

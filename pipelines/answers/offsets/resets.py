@@ -10,14 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.answers.offsets.ends import Ends
-from pipelines.answers.offsets.event import (
-    LANDING_MS,
-    OffsetEvent,
-    SavedTable,
-    differences,
-    key_of,
-    moved,
-)
+from pipelines.answers.offsets.event import LANDING_MS, OffsetEvent, SavedTable, differences, key_of, moved
 from pipelines.answers.offsets.record import GroupQueueKey, OffsetRecord, Statement, statements_by
 from rebalance.readers.logs.facts.offset_lines import LineKind
 from recovery.query.move_kind import MoveKind

@@ -80,12 +80,7 @@ class TableMoves:
                         yield from self._change(key, pair, old, new, clones)
 
     def _change(
-        self,
-        key: GroupQueueKey,
-        pair: tuple[int | None, int | None],
-        old: SavedTable,
-        new: SavedTable,
-        clones: _Clones,
+        self, key: GroupQueueKey, pair: tuple[int | None, int | None], old: SavedTable, new: SavedTable, clones: _Clones
     ) -> Iterator[OffsetEvent]:
         (before, after), from_ms, until_ms = pair, old.written_ms, new.written_ms
         most = None if after is None else self._most(key, until_ms)

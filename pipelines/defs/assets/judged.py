@@ -62,24 +62,14 @@ def judged_asset(table: Table, group: str, deps: Sequence[str | dg.AssetKey], de
 
 
 JUDGED_ASSETS = [
-    judged_asset(
-        CONSISTENCY_FINDINGS,
-        "consistency",
-        LOGGED_DEPS,
-        "No row for a store whose files agree.",
-    ),
+    judged_asset(CONSISTENCY_FINDINGS, "consistency", LOGGED_DEPS, "No row for a store whose files agree."),
     judged_asset(
         RECOVERY_FORECAST,
         "recovery",
         [*STORE_DEPS, *evidence("broker_logs")],
         "The document holds every queue, every loss, and the rule behind each conclusion.",
     ),
-    judged_asset(
-        RETENTION_RISK,
-        "recovery",
-        STORE_DEPS + CONFIG_DEPS,
-        "As of the run: a due date passes.",
-    ),
+    judged_asset(RETENTION_RISK, "recovery", STORE_DEPS + CONFIG_DEPS, "As of the run: a due date passes."),
     judged_asset(
         LOSS_LEDGER,
         "consistency",
@@ -117,12 +107,7 @@ JUDGED_ASSETS = [
         LIFE_DEPS,
         "From the broker's log, saved files of config/, and the messages; what no source tells is null and says why.",
     ),
-    judged_asset(
-        GROUP_LIVES,
-        "lag",
-        LIFE_DEPS,
-        "Whether consumers are connected, only the broker's log shows.",
-    ),
+    judged_asset(GROUP_LIVES, "lag", LIFE_DEPS, "Whether consumers are connected, only the broker's log shows."),
     judged_asset(
         DELAYED_MESSAGES,
         "recovery",
@@ -130,10 +115,7 @@ JUDGED_ASSETS = [
         "The log's own records; when the file of a pending one is deleted is as of the ingest.",
     ),
     judged_asset(
-        RETRY_CHAINS,
-        "lag",
-        STORE_DEPS + CONFIG_DEPS,
-        "By the log's records and the stored offsets of the groups.",
+        RETRY_CHAINS, "lag", STORE_DEPS + CONFIG_DEPS, "By the log's records and the stored offsets of the groups."
     ),
     judged_asset(
         TRANSACTIONS,

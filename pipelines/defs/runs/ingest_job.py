@@ -37,8 +37,7 @@ def ingest_changed_files(context: dg.OpExecutionContext, lakehouse: Lakehouse) -
 
 
 @dg.job(
-    partitions_def=BROKERS,
-    description="Bring everything that is read from one broker's files up to date, in one run.",
+    partitions_def=BROKERS, description="Bring everything that is read from one broker's files up to date, in one run."
 )
 def ingest_broker() -> None:
     ingest_changed_files()

@@ -7,11 +7,4 @@ from rebalance.readers.logs.facts.log import LogFacts, facts_from_log
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader, LogSummary
 from rebalance.readers.logs.templates.table import TEMPLATES
 
-__all__ = [
-    "TEMPLATES",
-    "LogEvent",
-    "LogFacts",
-    "LogReader",
-    "LogSummary",
-    "facts_from_log",
-]
+__all__ = ["TEMPLATES", "LogEvent", "LogFacts", "LogReader", "LogSummary", "facts_from_log"]

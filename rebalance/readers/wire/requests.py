@@ -105,10 +105,7 @@ def _heartbeat(request: Record, _: Record | None, broker: str, evidence: Evidenc
 def _subscriptions(consumer: Record) -> tuple[TopicSubscription, ...]:
     read = (
         TopicSubscription(
-            text_of(entry["topic"], "topic"),
-            entry.get("subString"),
-            entry.get("expressionType"),
-            _sub_version(entry),
+            text_of(entry["topic"], "topic"), entry.get("subString"), entry.get("expressionType"), _sub_version(entry)
         )
         for entry in consumer.get("subscriptionDataSet") or ()
     )

@@ -144,11 +144,7 @@ def _slots(
 
 
 def _without_a_slot(
-    units: TimerUnits,
-    log: TimerLogShape,
-    slots: Slots,
-    check: dict[str, int],
-    told: list[Finding],
+    units: TimerUnits, log: TimerLogShape, slots: Slots, check: dict[str, int], told: list[Finding]
 ) -> list[Finding]:
     """Units whose timers are still to be delivered and whose slot is of another time, or of none.
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    RESTORE_LOG,
-    Kind,
-)
+from recovery.verify.findings.kind import RESTORE_LOG, Kind
 
 DLEDGER_KINDS: dict[str, Kind] = {
     "entry_header_wrong": Kind(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    KEEPS,
-    REBUILD_INDEX,
-    Kind,
-)
+from recovery.verify.findings.kind import KEEPS, REBUILD_INDEX, Kind
 
 INDEX_KINDS: dict[str, Kind] = {
     "index_entry_to_nothing": Kind(

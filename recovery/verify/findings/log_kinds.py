@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    AWAY,
-    ENDS_LOG,
-    KEEPS,
-    RESTORE_LOG,
-    Kind,
-)
+from recovery.verify.findings.kind import AWAY, ENDS_LOG, KEEPS, RESTORE_LOG, Kind
 
 LOG_KINDS: dict[str, Kind] = {
     "log_damaged": Kind(

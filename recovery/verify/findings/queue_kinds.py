@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    AWAY,
-    CUTS_QUEUE,
-    KEEPS,
-    LOG_IS_SOURCE,
-    REBUILD,
-    Kind,
-)
+from recovery.verify.findings.kind import AWAY, CUTS_QUEUE, KEEPS, LOG_IS_SOURCE, REBUILD, Kind
 
 QUEUE_KINDS: dict[str, Kind] = {
     "unit_points_to_nothing": Kind(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from recovery.verify.findings.kind import (
-    REBUILD,
-    Kind,
-)
+from recovery.verify.findings.kind import REBUILD, Kind
 
 TABLE_KINDS: dict[str, Kind] = {
     "queue_without_topic_config": Kind(

@@ -14,15 +14,7 @@ from parsers.index.open import OpenIndex
 from recovery.scan.intervals import Longs, Mask
 from recovery.scan.kernel import ScanBatch
 from recovery.verify.settle.index_kernel import entry_from
-from recovery.verify.settle.settle_kernel import (
-    ENTRY_NO,
-    KEY,
-    LEFT_FROM,
-    ROW,
-    SPANS_FOUND,
-    KeyPlace,
-    settle_keys,
-)
+from recovery.verify.settle.settle_kernel import ENTRY_NO, KEY, LEFT_FROM, ROW, SPANS_FOUND, KeyPlace, settle_keys
 
 SPANS_AT_ONCE = 1 << 10
 EntryPlace = tuple[int, int]

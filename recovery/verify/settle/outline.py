@@ -22,10 +22,7 @@ from recovery.verify.settle.index_entries import Chains
 from recovery.verify.settle.key_walk import FileEntries, Walked
 from recovery.verify.settle.newer_records import NewerRecords
 from recovery.verify.settle.queue_disk import QueueOnDisk
-from recovery.verify.settle.settle_kernel import (
-    AROUND,
-    NONE,
-)
+from recovery.verify.settle.settle_kernel import AROUND, NONE
 
 
 class Part(NamedTuple):

@@ -30,12 +30,7 @@ KEY_TYPES = (LONG, INT, LONG, BOOL)
 
 
 def gather(
-    files: Sequence[StoreFile],
-    outline: Outline,
-    rules: DispatchRules,
-    *,
-    places: Longs,
-    queues: Collection[QueueKey],
+    files: Sequence[StoreFile], outline: Outline, rules: DispatchRules, *, places: Longs, queues: Collection[QueueKey]
 ) -> LogColumns:
     """The records that start at `places`, physical offsets in rising order, or have units in any of `queues`.
 

@@ -19,10 +19,7 @@ def in_words(document: Document, width: int) -> Iterator[str]:
         ("What is lost", [*_losses(document["lost"]), *named_config(document["config"])]),
         ("New messages get numbers again that others had", list(map(_renumbered, document["renumbered"]))),
         ("What comes back", [*map(_returned, document["brought_back"]), *_timers(document["timers_again"])]),
-        (
-            "What a crash, or a file `abort`, would bring back",
-            list(map(_returned, document["crash_brings_back"])),
-        ),
+        ("What a crash, or a file `abort`, would bring back", list(map(_returned, document["crash_brings_back"]))),
         ("What would lose less", [_way(advice) for advice in document["advice"]]),
         ("Why", [f"{each['rule']}: {each['evidence']} [{each['source']}]" for each in document["reasons"]]),
         ("Not known", [f"{each['what']}: {each['why']}" for each in document["unknown"]]),

@@ -66,11 +66,7 @@ def ingest(
     brokers, not_compared = broker or (), set[str]()
     with alerting(run, str(sources.lake), to_lake(sources, brokers, not_compared), named(brokers)) as troubles:
         lake = lake_to_write(sources)
-        with (
-            writing(lake.root, "ingest", wait_s=wait),
-            lake.asked_often(),
-            with_stores(run, sources) as sources,
-        ):
+        with writing(lake.root, "ingest", wait_s=wait), lake.asked_often(), with_stores(run, sources) as sources:
             spark = SparkWhenAsked(lambda: started(run, sources))
             try:
                 rows = ingested(run, cast("SparkSession", spark), sources, lake, brokers)

@@ -42,8 +42,7 @@ def report(
         ),
     ] = None,
     offsets: Annotated[
-        Path | None,
-        kept_option("Kept copies of consumerOffset.json: episodes of lag, and more of what moved offsets."),
+        Path | None, kept_option("Kept copies of consumerOffset.json: episodes of lag, and more of what moved offsets.")
     ] = None,
     message_id: Annotated[
         list[str] | None,

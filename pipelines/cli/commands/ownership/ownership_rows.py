@@ -46,10 +46,7 @@ TABLE_OF: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         schema_of(OWNERSHIP_ANOMALIES),
         ("begin_at", "end_at", "kind", "group", "topic", "broker", "queue_id", "detail", "cause"),
     ),
-    "notes": (
-        schema_of(OWNERSHIP_NOTES),
-        ("group", "kind", "subject", "detail"),
-    ),
+    "notes": (schema_of(OWNERSHIP_NOTES), ("group", "kind", "subject", "detail")),
     "unrecognised": (
         schema_from("log text, lines i64, first_line i64, text text"),
         ("log", "lines", "first_line", "text"),

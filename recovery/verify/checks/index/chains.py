@@ -48,13 +48,7 @@ def entry_findings(
 
 
 def chain_findings(
-    file: OpenIndex,
-    entries: Entries,
-    wrong: Longs,
-    counts: bool,
-    count: int,
-    chains: Chains,
-    context: IndexContext,
+    file: OpenIndex, entries: Entries, wrong: Longs, counts: bool, count: int, chains: Chains, context: IndexContext
 ) -> Iterator[Finding]:
     """Breaks of the chains, except where an entry with a wrong hash is the cause; `wrong`: the numbers of such.
 

@@ -53,11 +53,7 @@ def with_expected_tags(units: QueueUnits, messages: QueueMessages) -> QueueUnits
 
 
 def check_ext(
-    units: QueueUnits,
-    messages: QueueMessages,
-    ext: ExtColumns,
-    places: QueuePlaces,
-    context: ExtContext,
+    units: QueueUnits, messages: QueueMessages, ext: ExtColumns, places: QueuePlaces, context: ExtContext
 ) -> Iterator[Finding]:
     """Addresses that lead to no ext unit, and ext units that are not of the message of the unit.
 
@@ -84,13 +80,7 @@ def check_ext(
 
 
 def _proofs(
-    kind: str,
-    asked: QueueUnits,
-    run: Longs,
-    offset: Longs,
-    ext: ExtColumns,
-    places: QueuePlaces,
-    context: ExtContext,
+    kind: str, asked: QueueUnits, run: Longs, offset: Longs, ext: ExtColumns, places: QueuePlaces, context: ExtContext
 ) -> Iterator[Place]:
     """The ext units, or all ext files of a queue that has none left; of a unit that contradicts its record that too."""
     if not len(ext.ext_offset):
