@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from parsers.store.places import name_below
 from recovery.config.start import config_start_of
 from recovery.forecast.config_repairs import copy_first
-from recovery.forecast.given_up import given_up
 from recovery.forecast.losses import LossCounts, losses
-from recovery.forecast.missing_log import MissingLog, put_back
+from recovery.forecast.missing_log import MissingLog, from_a_copy, put_back
 from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import Renumbered, renumbered, unit_repairs
 from recovery.forecast.repair import Repair
 from recovery.forecast.repairs import repairs
 from recovery.forecast.returns import MAY_BE_DELETED, brought_back, with_copy
+from recovery.forecast.stray_files import given_up
 from recovery.lives.life import TopicLives
 from recovery.rebuild.in_place import WHICH_IN_PLACE
 from recovery.rules.store_paths import log_folders
@@ -61,6 +61,9 @@ def advise(
     folders = log_folders(played.memory.evidence.root, played.memory.settings).commitlog
     for each in missing:
         yield Advice(put_back(each, len(folders)), None)
+    told = sum(each.queue_units or 0 for each in missing if each.is_tail)
+    if (unreadable := outcome.lost_messages - outcome.readable_messages - told) > 0:
+        yield Advice(from_a_copy(unreadable), None)
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)

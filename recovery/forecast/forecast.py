@@ -16,7 +16,7 @@ from recovery.broker.store_folder import Evidence, read_evidence
 from recovery.config.start import config_start_of
 from recovery.forecast.advice import Advice, advise
 from recovery.forecast.losses import Loss, LossCounts, losses
-from recovery.forecast.missing_log import MissingLog, missing_log
+from recovery.forecast.missing_log import MissingLog, missing_log, missing_tail
 from recovery.forecast.outcome import Outcome, outcome_of
 from recovery.forecast.queue_rows import QueueRow, Renumbered, queue_rows, renumbered
 from recovery.forecast.returns import Return, TimersAgain, brought_back, returns, timers_again
@@ -131,7 +131,8 @@ def _of_group(group: list[Forecast], lives: StoreLives | None) -> Forecast:
 
 
 def _with_advice(told: Forecast, lives: StoreLives) -> Forecast:
-    found = advise(told.played, told.outcome, told.missing or (), lives, told.renumbered)
+    missing = tuple(missing_tail(told.played)) if told.missing is None else told.missing
+    found = advise(told.played, told.outcome, missing, lives, told.renumbered)
     return replace(told, advice=tuple(found))
 
 

@@ -18,6 +18,7 @@ from recovery.forecast.config_repairs import config_repairs
 from recovery.forecast.outcome import Outcome
 from recovery.forecast.repair import Repair
 from recovery.forecast.returns import without_folder
+from recovery.forecast.stray_files import below, with_names_back, without_strays
 from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import FORMER_NAMES, RENAMED_IN, StoreSettings
 from recovery.start.restart import Restart
@@ -85,7 +86,8 @@ def _to_start(played: Restart) -> Iterator[Repair]:
             store=dataclasses.replace(store, checkpoint=None, checkpoint_opens=True),
         )
     yield from _padded(store, settings)
-    yield from _without_strays(store, settings)
+    yield from with_names_back(store, settings)
+    yield from without_strays(store, settings, played.memory.version)
     yield from _without_empty_queue_file(played)
     yield from _without_files_behind_a_gap(store, settings)
 
@@ -132,10 +134,10 @@ def _padded(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
         return
     yield Repair(
         "extend the files that were cut short with zeros to their full size (truncate -s)",
-        ", ".join(f"{_below(store, entry)} has {entry.size} bytes" for entry in short),
+        ", ".join(f"{below(store, entry)} has {entry.size} bytes" for entry in short),
         "what was cut off stays lost; the log or queue ends in the file unless a later file goes on; a message that "
         "was cut in its properties is served without their end",
-        files=tuple(_below(store, entry) for entry in short),
+        files=tuple(below(store, entry) for entry in short),
         store=dataclasses.replace(store, commitlog=_grow(store.commitlog, log_size), queues=cut),
     )
 
@@ -156,31 +158,6 @@ def _grow(entries: Sequence[Entry], size: int) -> tuple[Entry, ...]:
     return tuple(dataclasses.replace(entry, size=size) if entry.path in short else entry for entry in entries)
 
 
-def _without_strays(store: Evidence, settings: StoreSettings) -> Iterator[Repair]:
-    def stays(entry: Entry, size: int) -> bool:
-        return not entry.is_folder and entry.size == size and entry.number is not None
-
-    log_size, queue_size = settings.mapped_file_size_commit_log, settings.consume_queue_file_size
-    strays = [entry for entry in store.commitlog if not stays(entry, log_size)]
-    queues = {key: tuple(e for e in entries if stays(e, queue_size)) for key, entries in store.queues.items()}
-    strays += [e for entries in store.queues.values() for e in entries if not stays(e, queue_size)]
-    index = tuple(entry for entry in store.index if not entry.is_folder)
-    strays += [entry for entry in store.index if entry.is_folder]
-    if strays:
-        yield Repair(
-            "move the files that do not belong there out of the store",
-            ", ".join(f"{_below(store, entry)} ({entry.size} bytes)" for entry in strays),
-            "queue files can be built again",
-            files=tuple(_below(store, entry) for entry in strays),
-            store=dataclasses.replace(
-                store,
-                commitlog=tuple(entry for entry in store.commitlog if stays(entry, log_size)),
-                queues=queues,
-                index=index,
-            ),
-        )
-
-
 def _without_empty_queue_file(played: Restart) -> Iterator[Repair]:
     """5.0.0 to before 5.5.0: a newest queue file without a unit stops the load."""
     store = played.memory.evidence
@@ -191,9 +168,9 @@ def _without_empty_queue_file(played: Restart) -> Iterator[Repair]:
         gone = {key for key, _ in empty}
         yield Repair(
             "move the newest queue files that hold no unit out of the store",
-            ", ".join(f"{_below(store, entry)} is empty" for _, entry in empty),
+            ", ".join(f"{below(store, entry)} is empty" for _, entry in empty),
             "nothing: dispatch creates them again",
-            files=tuple(_below(store, entry) for _, entry in empty),
+            files=tuple(below(store, entry) for _, entry in empty),
             store=dataclasses.replace(
                 store, queues={k: entries[:-1] if k in gone else entries for k, entries in store.queues.items()}
             ),
@@ -210,7 +187,7 @@ def _without_files_behind_a_gap(store: Evidence, settings: StoreSettings) -> Ite
             "move the log files behind the gap out of the store",
             f"after {numbered[gap - 1].name} comes {numbered[gap].name}: dispatch cannot pass the missing file",
             "",
-            files=tuple(_below(store, entry) for entry in numbered[gap:]),
+            files=tuple(below(store, entry) for entry in numbered[gap:]),
             store=dataclasses.replace(store, commitlog=tuple(numbered[:gap])),
         )
 
@@ -342,7 +319,3 @@ def _passing(passed_by: PassedBy, evidence: str) -> Repair:
 
 def _setting(name: str, value: str, evidence: str, costs: str) -> Repair:
     return Repair(f"start once with {name}={value}", evidence, costs, config={name: value})
-
-
-def _below(store: Evidence, entry: Entry) -> str:
-    return str(entry.path.relative_to(store.root)) if entry.path.is_relative_to(store.root) else str(entry.path)

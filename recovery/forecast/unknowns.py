@@ -60,8 +60,12 @@ def _about_config(played: Restart) -> Iterator[Unknown]:
     memory, config = played.memory, played.config
     if config is None:
         return
-    if not config.has_files and memory.evidence.config is not None:
-        why = "config/ holds no file of a broker: a copy of the store may have left them out"
+    if not config.has_files:
+        where = "the store has no config/" if memory.evidence.config is None else "config/ holds no file of a broker"
+        why = (
+            f"{where}: a copy of the store may have left it out. A broker that starts without these files knows no "
+            "topic, no group and no offset of before: put them back first"
+        )
         yield Unknown("what the broker around the store does, and which topics, groups and offsets it has", why)
     for load in config.loads:
         if load.file is DELAYS and load.rows and memory.version.saves_delay_offsets_before_loading:

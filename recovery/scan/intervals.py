@@ -48,6 +48,19 @@ def found_at(sorted_values: Longs, wanted: Longs) -> tuple[Longs, Mask]:
     return rows, sorted_values[rows] == wanted
 
 
+def reached_from(known_to: int, starts: Longs, ends: Longs, step: int) -> int:
+    """The end of the ranges that go on from a place, each at most `step` behind the last; the place without any.
+
+    `ends`: of each range of `starts`, in any order; ranges that start before the place do not count.
+    """
+    behind = starts >= known_to
+    order = np.argsort(starts[behind], kind="stable")
+    rising, reached = starts[behind][order], np.maximum.accumulate(ends[behind][order])
+    apart = np.flatnonzero(rising > np.concatenate([[known_to], reached])[:-1] + step)
+    count = int(apart[0]) if len(apart) else len(rising)
+    return int(reached[count - 1]) if count else known_to
+
+
 def neighbours(numbers: Longs) -> Iterator[tuple[int, int]]:
     """(first row, end row) of each run of consecutive numbers in a rising list."""
     if not len(numbers):

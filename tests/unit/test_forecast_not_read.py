@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from pipelines.cli.commands.broker.forecast_words import in_words
 from recovery.forecast.document import forecast_document
 from recovery.forecast.forecast import forecast
 from recovery.rebuild.rebuild import rebuild
@@ -89,3 +91,13 @@ def test_a_start_that_hangs_at_missing_bytes_is_first_advised_to_get_them_back()
         answer = forecast(*opened(root, case["version"], StoreSettings.from_config(case["configOverrides"])))
     assert answer.played.hang
     assert "back before the start" in answer.advice[0].repair.do
+
+
+def test_a_copy_without_configuration_does_not_pass_for_a_start_that_loses_nothing(tmp_path: Path) -> None:
+    root = copy_tree(store_root("5.3.3-clean"), tmp_path / "store")
+    shutil.rmtree(root / "config")
+    document = forecast_document(forecast(*opened(root, "5.3.3", SMALL)))
+    (why,) = (each["why"] for each in document["unknown"] if "topics, groups and offsets" in each["what"])
+    assert why.startswith("the store has no config/")
+    assert "put them back first" in why
+    assert any(line.startswith("config ") and "not known" in line for line in in_words(document, 200))

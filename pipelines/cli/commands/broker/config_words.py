@@ -15,6 +15,8 @@ def decided_by_config(config: Document | None) -> Iterator[tuple[str, str]]:
     """Lines for the files of which the broker does not take the main one, and for what a start takes away."""
     if config is None:
         return
+    if not config["has_files"]:
+        yield "config", "no file of a broker is there: its topics, groups and offsets are not known, see below"
     for file in config["files"]:
         if file["used"] == "bak":
             yield "config", f"{file['file']} is {file['main']}: its .bak is taken ({counted(file['rows'], 'row')})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recovery.scan.intervals import Longs
+from recovery.scan.intervals import Longs, reached_from
 from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.findings.finding import Finding, Judgement, Span
 from recovery.verify.settle.log_columns import LogColumns
@@ -21,10 +21,7 @@ def missing_tail(log: LogColumns, shape: LogShape, starts: Longs, ends: Longs, f
     fits = (ends - 1) // file_size == starts // file_size
     starts, ends = starts[fits], ends[fits]
     known_to = _written_to(log)
-    reached = known_to
-    for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True)):
-        if reached <= start <= reached + shape.file_size:
-            reached = max(reached, end)
+    reached = reached_from(known_to, starts, ends, shape.file_size)
     if reached <= known_to or not _continues(log, shape, starts):
         return Judgement(tuple(_torn_record(log, shape)))
     finding = Finding(
