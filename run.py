@@ -32,6 +32,7 @@ COMMANDS = {
     "ui": (["-m", "pipelines.cli", "ui"], "the Dagster UI over the lake"),
     "lab": (["-m", "pipelines.cli", "lab"], "JupyterLab on the notebooks"),
     "oracle": (["-m", "tests.oracle"], "random stores and damage, judged by RocketMQ's own classes (JDK 17, Maven)"),
+    "live": (["-m", "tests.live"], "a lake and a watch beside a real broker that writes (JDK 17, Maven, Linux)"),
     "cli": (["-m", "pipelines.cli"], "any rocketlens command, e.g. `run.py cli dump commitlog STORE`"),
 }
 BUNDLE = "bundle"
@@ -226,7 +227,7 @@ def start(argv: list) -> int:
     """The command itself, in `.venv`."""
     module, _ = COMMANDS[argv[0]]
     environment = {**os.environ, "PATH": "{}{}{}".format(PYTHON.parent, os.pathsep, os.environ.get("PATH", ""))}
-    inside = ROOT if argv[0] in ("test", "demo", "oracle") else Path.cwd()
+    inside = ROOT if argv[0] in ("test", "demo", "oracle", "live") else Path.cwd()
     command = [str(PYTHON), *module, *argv[1:]]
     if os.name == "posix":  # take its place: a signal then reaches the command itself
         os.chdir(str(inside))
