@@ -247,7 +247,16 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
 
 
 def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
-    """Sum up every queue of a store anew; what of its listing is gone or cannot be read, queues and files, and why."""
+    """Sum up every queue of a store anew; what of its listing is gone or cannot be read, queues and files, and why.
+
+    Once more where there is any: a running broker's cleaner deletes files between a look at a folder and at what lies
+    in it.
+    """
+    lost = _summed_up(spark, lake, broker, store)
+    return lost and _summed_up(spark, lake, broker, store.listed_again())
+
+
+def _summed_up(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
     work = slices_of(broker, QUEUES.name)
     planned = {_queue_of(piece.file) for one in work for piece in one.pieces}
     gone = sorted({_queue_of(file) for file in unit_files(store)} - planned, key=repr)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from parsers.store.store import open_store
 from pipelines.ingest import ingest as ingesting
+from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.errors import NoSpark, WorkFailed
 from pipelines.lake.lake import Lake
 from pipelines.spark import session
+from pipelines.spark.sources import queues as queues_source
 from tests.support.build_store import shop
 from tests.support.cli import Called, call
 from tests.support.plain_spark import plain_spark
@@ -109,3 +113,21 @@ def test_a_wrong_setting_is_told_before_anything_is_read(folder: Path, monkeypat
     ended = ingest(folder)
     assert (ended.code, met) == (2, [])
     assert f"rocketlens: broker 'c': {folder / 'gone.conf'}: No such file or directory" in ended.err
+
+
+def test_a_queue_file_that_a_cleaner_deletes_while_queues_are_summed_up_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop(tmp_path / "a", MESSAGES).finish()
+    broker, store = BrokerSource("a", tmp_path / "a"), open_store(tmp_path / "a")
+    listed, gone = queues_source.queue_files, iter([tmp_path / "a/consumequeue/gone"])
+
+    def with_one_that_is_gone(root: Path, first: Any) -> list[Any]:
+        files = listed(root, first)
+        return [*(replace(files[0], path=path) for path in gone), *files]
+
+    monkeypatch.setattr(queues_source, "queue_files", with_one_that_is_gone)
+    lake = Lake(tmp_path / "lake")
+    assert ingesting.ingest_queues(plain_spark(), lake, broker, store) == []
+    assert next(gone, None) is None, "it was met"
+    assert lake.rows("queues", "a") == len(store.queues)
