@@ -39,6 +39,18 @@ class ConsumerOffset:
     kind: OffsetKind
 
 
+OffsetTable = dict[tuple[str, str], dict[int, int]]
+"""(group, topic) -> queue -> next message."""
+
+
+def offset_table(offsets: Iterable[ConsumerOffset]) -> OffsetTable:
+    """Offsets by group, topic and queue; of several of one queue the last."""
+    table: OffsetTable = {}
+    for offset in offsets:
+        table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
+    return table
+
+
 def read_offsets(
     files: Sequence[StoreFile], *, damage: DamageSink | None = None
 ) -> list[tuple[StoreFile, ConsumerOffset]]:

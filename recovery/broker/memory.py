@@ -35,6 +35,7 @@ from recovery.rules.passing_settings import PassedBy
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.kernel import ScanBatch
+from recovery.scan.queue_numbers import queue_keys
 from recovery.scan.scanner import LogScanner
 
 TRIES = 30
@@ -288,14 +289,13 @@ class BrokerMemory:
         packed = np.empty(len(chosen), CQ_UNIT.dtype)
         packed["physical_offset"] = records.physical_offset[record]
         packed["msg_size"], packed["tags_code"] = records.total_size[record], records.tags_code[record]
-        keys = units.topic[chosen].astype(np.int64) << 32 | (units.queue_id[chosen].astype(np.int64) & 0xFFFFFFFF)
+        keys = queue_keys(units.topic[chosen], units.queue_id[chosen])
         order = np.argsort(keys, kind="stable")
         is_own = np.diff(record, prepend=-1) != 0
         for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
             first = chosen[rows[0]]
-            holder = self.database or self
             topic = names[units.topic[first]]
-            queue = holder.queue(topic, int(units.queue_id[first]))
+            queue = (self.database or self).queue(topic, int(units.queue_id[first]))
             if isinstance(queue, BatchQueue):
                 for row in chosen[rows].tolist():
                     queue.put(_unit(batch, row, names))

@@ -29,7 +29,7 @@ from recovery.rebuild.report import RebuildReport, ScanTotals, ext_differences, 
 from recovery.scan.intervals import Mask
 from recovery.scan.kernel import ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
-from recovery.scan.queue_numbers import unpack_key
+from recovery.scan.queue_numbers import queue_keys, unpack_key
 from recovery.scan.scan_ahead import scanned_ahead
 from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import TopicTable
@@ -137,8 +137,7 @@ def with_living_only(
 def _living(batch: ScanBatch, names: list[str], topics: set[str], living_from: Mapping[QueueKey, int]) -> Mask:
     """Which units are of living messages of these topics."""
     units = batch.units
-    keys = (units.topic.astype(np.int64) << 32) | (units.queue_id.astype(np.int64) & 0xFFFFFFFF)
-    met, number = np.unique(keys, return_inverse=True)
+    met, number = np.unique(queue_keys(units.topic, units.queue_id), return_inverse=True)
     starts = np.array(list(_starts(met.tolist(), names, topics, living_from)), np.int64)
     places = batch.records.physical_offset[units.record]
     living: Mask = (places >= starts[number]) & (units.message_count == 0) if len(met) else np.zeros(0, np.bool_)

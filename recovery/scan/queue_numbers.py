@@ -50,6 +50,11 @@ def fill_slots(slots: Longs, keys: Longs, met: int) -> None:
         slots[slot] = number
 
 
+def queue_keys(topics: npt.NDArray[np.signedinteger], queue_ids: npt.NDArray[np.signedinteger]) -> Longs:
+    """The key of each queue, by its topic's code and its id; `unpack_key` takes it apart."""
+    return topics.astype(np.int64) << 32 | queue_ids.astype(np.int64) & 0xFFFFFFFF
+
+
 def unpack_key(key: int) -> tuple[int, int]:
     """Topic code and queue id of a queue's key."""
     topic, queue_id = divmod(key, 1 << 32)

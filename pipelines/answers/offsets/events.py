@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from parsers.config.offsets import FILES, read_offsets
+from parsers.config.offsets import FILES, offset_table, read_offsets
 from parsers.damage.errors import DamageSink
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -92,11 +92,8 @@ def _tables_of(store: Store, damage: DamageSink) -> Iterator[SavedTable]:
         return
     yield SavedTable(own.written_ms, own.offsets)
     backups = [file for file in store.config if file.path.name in {f"{name}.bak" for name in FILES}]
-    table: dict[tuple[str, str], dict[int, int]] = {}
-    for _, offset in read_offsets(backups, damage=damage) if backups else ():
-        if offset.kind != "pull":
-            table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
-    if table:
+    read = read_offsets(backups, damage=damage) if backups else ()
+    if table := offset_table(offset for _, offset in read if offset.kind != "pull"):
         yield SavedTable(own.written_ms - 1, table, dated=False)
 
 

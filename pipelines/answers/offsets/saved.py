@@ -10,7 +10,7 @@ from pathlib import Path
 
 from parsers.config.client_offsets import ClientOffset, client_offsets, is_client_offsets
 from parsers.config.document import Document, holds_table
-from parsers.config.offsets import FILES, document_offsets, read_offsets
+from parsers.config.offsets import FILES, document_offsets, offset_table, read_offsets
 from parsers.damage.errors import DamageSink, StoreFormatError, why_unreadable
 from parsers.evidence.seen import files_below
 from parsers.layouts.fastjson import parse
@@ -43,12 +43,9 @@ def offsets_of_store(store: Store, damage: DamageSink) -> OffsetsAt | None:
     if not holders:
         return None
     written = [file.mtime_ns // 1_000_000 for file in holders]
-    table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for _, offset in read_offsets(store.config, damage=damage):
-        if offset.kind != "pull":
-            table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
+    table = offset_table(offset for _, offset in read_offsets(store.config, damage=damage) if offset.kind != "pull")
     lost = copied_without_times(store)
-    return OffsetsAt(max(written) if lost is None else lost.newest_message_ms, dict(table), lost)
+    return OffsetsAt(max(written) if lost is None else lost.newest_message_ms, table, lost)
 
 
 def offsets_in(place: Path, problem: Problem) -> list[OffsetsAt]:
@@ -96,13 +93,10 @@ def _copy(path: Path, problem: Problem) -> OffsetsAt | None:
             return _of_client(path, client_offsets(stored), problem)
         content = parse(stored)
         document = Document(file, content if isinstance(content, dict) else {})
-        table: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-        for offset in document_offsets(document):
-            if offset.kind != "pull":
-                table[offset.group, offset.topic][offset.queue_id] = offset.consumer_offset
+        table = offset_table(offset for offset in document_offsets(document) if offset.kind != "pull")
     except (StoreFormatError, OSError, EOFError, zlib.error) as unreadable:
         problem(f"{path}: {why_unreadable(unreadable)}")
         return None
     if not table and not {"offsetTable", "lmqOffsetTable"} & document.content.keys():
         return None
-    return OffsetsAt(written_ms(path), dict(table), by_mtime=not WRITTEN_IN_NAME.search(path.name))
+    return OffsetsAt(written_ms(path), table, by_mtime=not WRITTEN_IN_NAME.search(path.name))

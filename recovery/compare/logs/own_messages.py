@@ -14,6 +14,7 @@ from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
+from recovery.scan.queue_numbers import queue_keys, unpack_key
 from recovery.scan.scanner import LogScanner
 
 
@@ -119,8 +120,7 @@ def _count(found: OwnMessages, run: LogRun, scanner: LogScanner) -> None:
 
 def _share(queues: dict[QueueKey, QueueShare], batch: ScanBatch, scanner: LogScanner) -> None:
     units = batch.units
-    keys = units.topic.astype(np.int64) << 32 | units.queue_id.astype(np.int64) & 0xFFFFFFFF
-    distinct, inverse = np.unique(keys, return_inverse=True)
+    distinct, inverse = np.unique(queue_keys(units.topic, units.queue_id), return_inverse=True)
     counts = np.maximum(units.message_count, 1).astype(np.int64)
     totals = np.bincount(inverse, weights=counts, minlength=len(distinct)).astype(np.int64)
     lowest = np.full(len(distinct), np.iinfo(np.int64).max)
@@ -128,8 +128,8 @@ def _share(queues: dict[QueueKey, QueueShare], batch: ScanBatch, scanner: LogSca
     np.minimum.at(lowest, inverse, units.queue_offset)
     np.maximum.at(highest, inverse, units.queue_offset + counts - 1)
     names = scanner.topics.names()
-    for row, key in enumerate(distinct.tolist()):
-        queue = names[key >> 32], int(np.int32(np.uint32(key & 0xFFFFFFFF)))
+    for row, (topic, queue_id) in enumerate(map(unpack_key, distinct.tolist())):
+        queue = names[topic], queue_id
         total, low, high = int(totals[row]), int(lowest[row]), int(highest[row])
         share = queues.setdefault(queue, QueueShare(0, low, high))
         share.messages += total

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from parsers.config.offsets import ConsumerOffset, read_delay_offsets, read_offsets
+from parsers.config.offsets import ConsumerOffset, offset_table, read_delay_offsets, read_offsets
 from parsers.config.topics import TopicConfig, read_topics
 from parsers.damage.errors import Damage, TooLarge
 from parsers.store.store_file import StoreFile
@@ -53,7 +53,7 @@ def check_config(
         named = {topic.topic: topic for _, topic in topics}
         findings += _topics(named, queues, topics[0][0])
         findings += _hidden(named, offsets, queues, topics[0][0])
-    doubtful = list(doubtful_offsets(queues.lives, _by_group(offset for _, offset in offsets), queues.ends))
+    doubtful = list(doubtful_offsets(queues.lives, offset_table(offset for _, offset in offsets), queues.ends))
     findings += _offsets(offsets, queues, doubtful)
     findings += _delays(delays, files, queues)
     findings += [] if tiered is None else check_tiered(tiered, queues.ends)
@@ -96,7 +96,7 @@ def _hidden(
 ) -> Iterator[Finding]:
     """One finding for each topic with unread messages in queues that its readQueueNums hides."""
     read = {name: topic.read_queue_nums for name, topic in topics.items() if topic.read_queue_nums is not None}
-    table = _by_group(offset for _, offset in offsets if offset.kind != "pull")
+    table = offset_table(offset for _, offset in offsets if offset.kind != "pull")
     found: dict[str, list[HiddenQueue]] = {}
     for hidden in hidden_queues(table, read, queues.ends):
         found.setdefault(hidden.topic, []).append(hidden)
@@ -123,13 +123,6 @@ def _unread_by_group(hidden: Iterable[HiddenQueue]) -> Iterator[str]:
         of_group = list(queues)
         numbers = ", ".join(str(found.queue_id) for found in of_group)
         yield f"{group}: {sum(found.unread for found in of_group)} messages unread in queues {numbers}"
-
-
-def _by_group(offsets: Iterable[ConsumerOffset]) -> dict[tuple[str, str], dict[int, int]]:
-    table: dict[tuple[str, str], dict[int, int]] = {}
-    for offset in offsets:
-        table.setdefault((offset.group, offset.topic), {})[offset.queue_id] = offset.consumer_offset
-    return table
 
 
 def _of_deleted(doubtful: Iterable[DoubtfulOffset]) -> Iterator[Explained]:

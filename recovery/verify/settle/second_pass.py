@@ -16,7 +16,7 @@ from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.intervals import Longs, Mask
 from recovery.scan.kernel import ScanBatch
-from recovery.scan.queue_numbers import unpack_key
+from recovery.scan.queue_numbers import queue_keys, unpack_key
 from recovery.scan.record_walk import Bytes, judge_crcs, walk
 from recovery.scan.scanner import LogScanner
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns, log_start
@@ -90,8 +90,7 @@ class _Gathered:
     def _of_queues(self, batch: ScanBatch) -> Mask:
         """Which units are in one of the queues."""
         names, units = self.scanner.topics.names(), batch.units
-        keys = (units.topic.astype(np.int64) << 32) | (units.queue_id.astype(np.int64) & 0xFFFFFFFF)
-        met, number = np.unique(keys, return_inverse=True)
+        met, number = np.unique(queue_keys(units.topic, units.queue_id), return_inverse=True)
         unpacked = map(unpack_key, met.tolist())
         asked = np.array([(names[topic], queue_id) in self.queues for topic, queue_id in unpacked], np.bool_)
         found: Mask = asked[number] & (units.message_count == 0)
