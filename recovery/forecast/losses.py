@@ -31,6 +31,7 @@ from recovery.rules.dispatch import PREPARED, ROLLBACK, DispatchRequest
 from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import GapSink, LogRun, runs_between
 from recovery.scan.queue_rows import queue_rows
+from recovery.start.no_unit import why_not_queued, why_refused
 from recovery.start.restart import Restart
 
 Longs = npt.NDArray[np.int64]
@@ -38,8 +39,6 @@ What = Literal["message", "queue_unit", "index_entries"]
 NONE: Longs = np.empty(0, np.int64)
 QUEUED = "its queue had a unit for it"
 NEVER_QUEUED = "no queue had a unit for it: never dispatched, or left from an earlier truncation"
-REFUSED = "it is dispatched again and refused: its queue counts it as already there, or is further on"
-DROPPED = "its unit is dropped: after a crash the queues are cut where the broker takes the DLedger log to end"
 INDEX_FILE_DELETED = "the index file with its keys is deleted, and it lies before the file that is dispatched again"
 NEVER_INDEXED = "no index file holds its keys, and it is not dispatched again"
 
@@ -270,24 +269,10 @@ def _without_unit(
             missing &= offsets >= lives().former_before((names[topic], queue_id))
         again = held(dispatched, offsets)
         for row in np.flatnonzero(missing).tolist():
-            why = _why_refused(played) if again[row] else _why_not_dispatched(played)
             queue_offset = int(units.queue_offset[rows[row]])
+            place = (names[topic], queue_id), queue_offset, int(offsets[row])
+            why = why_refused(played) if again[row] else why_not_queued(played, *place)
             yield Loss("queue_unit", names[topic], queue_id, queue_offset, int(offsets[row]), why)
-
-
-def _why_refused(played: Restart) -> str:
-    return DROPPED if played.memory.evidence.log_is_dledgers else REFUSED
-
-
-def _why_not_dispatched(played: Restart) -> str:
-    memory = played.memory
-    if memory.evidence.log_is_dledgers and not memory.version.starts_dispatch_at_queue_maximum:
-        return "it lies before what is dispatched: a node begins where it notes its log as committed"
-    if memory.evidence.abort:
-        return "it lies before the file from which messages are dispatched again"
-    if memory.version.redispatches_after_clean_exit:
-        return "after a clean exit only messages behind the queues' maximum are dispatched, the first of them left out"
-    return "after a clean exit this version dispatches nothing that lies before the position where it starts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,11 +188,17 @@ class QueuesBesideLog:
 
     def dispatched_to(self) -> int:
         """The end of the last message of the log that any queue has. Without queues: after the last message that the
-        index has after an unclean exit, else the log's end."""
-        if self.files.queues:
+        index has after an unclean exit, else the log's end.
+
+        A broker writes units into a database's memory and flushes them rarely, without a log of its own: what runs, or
+        was killed, may have a whole database without a queue. AbstractRocksDBStorage#initWriteOptions @5.5.0.
+        """
+        spool, unclean = self.files.spool, self.store.abort_present
+        is_new = spool is not None and spool.is_stores and not spool.damage
+        if self.files.queues or (is_new and unclean):
             return max(self.log.start, self.left.dispatched_to or 0)
         opened = self.files.opened
-        indexed = [file.header["end_physical_offset"] + 1 for file in opened if self.store.abort_present]
+        indexed = [file.header["end_physical_offset"] + 1 for file in opened if unclean]
         return max(indexed, default=self.log.end)
 
 

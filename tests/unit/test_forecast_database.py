@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
+from rocksdict import Options, Rdict
 
-from parsers.commitlog.batches.read import read_commitlog
-from parsers.store.store import open_store
-from recovery.broker.store_folder import DatabaseFolder, Entry
+from parsers.rocksdb.layout import KEY_QUEUE
+from recovery.broker.store_folder import Entry
 from recovery.config.databases import load_table, table_database
 from recovery.config.files import TOPICS, Stage
-from recovery.forecast.document import forecast_document
-from recovery.forecast.forecast import forecast
-from recovery.knowledge.knowledge import Said, knowledge_of, open_known
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from tests.support.build_store import write_json
 from tests.support.copies import copy_tree
+from tests.support.forecasts import assert_open, told
 from tests.support.recovery_cases import database_cases
 from tests.support.stores import store_root, truth_lines
 
@@ -30,12 +26,6 @@ FILES_TO_DATABASE = {
     "maxHashSlotNum": "500",
     "maxIndexNum": "2000",
 }
-
-
-def told(root: Path, version: str | None = None, settings: dict[str, str] | None = None) -> dict[str, Any]:
-    said = Said.read(None if version is None else BrokerVersion.parse(version), None, settings or {})
-    store = open_known(root, said)
-    return forecast_document(forecast(store, knowledge_of(store, said)))
 
 
 @pytest.fixture
@@ -135,15 +125,6 @@ def test_what_a_recheck_dispatches_into_a_database_is_not_told() -> None:
     assert any("recheckReputOffsetFromCq" in each["what"] for each in document["unknown"])
 
 
-def assert_open(document: dict[str, Any], what: str) -> None:
-    """Nothing of the start is told, and nothing advised."""
-    assert (document["load"]["ok"], document["start"], document["after_dispatch"]) == (None, None, None)
-    assert document["config"] is None
-    assert (document["commitlog"]["max_physical_offset"], document["duration"]) == (None, None)
-    assert (document["losses_are_known"], document["advice"]) == (False, [])
-    assert any(what in each["what"] for each in document["unknown"])
-
-
 def test_accelerated_recovery_of_a_database_is_not_foretold_before_5_5_1(copy: Path) -> None:
     """5.4.0 may delete whole files of the log then."""
     accelerated = {"storeType": "defaultRocksDB", "enableAcceleratedRecovery": "true"}
@@ -230,42 +211,6 @@ def test_writing_both_leaves_open_what_becomes_of_the_other() -> None:
 
 
 CASES = database_cases()
-LIGHT_IN_DATABASE = {"combineCQUseRocksdbForLmq": "true"}
-BOTH_KEPT = {"rocksdbCQDoubleWriteEnable": "true", "storeType": "default"}
-
-
-@pytest.mark.parametrize(
-    ("version", "comes_up"), [("5.3.3", True), ("5.4.0", True), ("5.5.0", False), ("5.5.1", False)]
-)
-def test_a_broker_that_keeps_queues_twice_needs_light_ones_in_the_database(version: str, comes_up: bool) -> None:
-    """A broker of 5.5.0 ended so: "unexpected, rocksdbCQ is not ready for LMQ". The store's classes alone start."""
-    root = store_root("5.3.3-cqext")
-    document = told(root, version, BOTH_KEPT)
-    assert document["load"]["ok"]
-    assert (document["start"]["returns"], document["config"]["initialize"]) == (comes_up, comes_up)
-    if not comes_up:
-        assert "combineCQUseRocksdbForLmq" in document["start"]["error"]
-        assert document["config"]["destroyed"] == []
-        assert all(file["reached"] for file in document["config"]["files"])
-        assert told(root, version, BOTH_KEPT | LIGHT_IN_DATABASE)["start"]["returns"]
-        assert told(root, version, {"storeType": "default"})["start"]["returns"]
-    ways = [each["config"] for each in document["advice"] if each["then"]]
-    assert ways[:2] == ([] if comes_up else [LIGHT_IN_DATABASE, {"rocksdbCQDoubleWriteEnable": "false"}])
-
-
-def test_where_light_queues_end_that_the_database_alone_gets_is_not_told() -> None:
-    document = told(store_root("5.3.3-lmq"), "5.5.1", BOTH_KEPT | LIGHT_IN_DATABASE)
-    ends = {queue["topic"]: queue["max_queue_offset"] for queue in document["after_dispatch"]["queues"]}
-    assert {ends[topic] for topic in ends if topic.startswith("%LMQ%")} == {None}
-    assert all(end is not None for topic, end in ends.items() if not topic.startswith("%LMQ%"))
-    assert any("light topics" in unknown["what"] for unknown in document["unknown"])
-    assert document["load"]["ok"]
-    assert not document["losses_are_known"]
-
-
-def test_light_queues_in_files_are_not_given_up_for_a_database_that_may_lack_them() -> None:
-    document = told(store_root("5.3.3-lmq"), "5.5.1", BOTH_KEPT)
-    assert [each["config"] for each in document["advice"] if each["then"]] == [{"rocksdbCQDoubleWriteEnable": "false"}]
 
 
 def test_of_a_queue_whose_end_is_open_no_number_is_told() -> None:
@@ -318,70 +263,31 @@ def test_a_database_of_tables_alone_leaves_the_queues_in_files() -> None:
     assert not_known["config"]["files"] == told(root, "5.1.3")["config"]["files"]
 
 
-def both_kept(base: str, *, crashed: bool) -> dict[str, Any]:
-    """The recorded start of a broker with queue files and a database beside them, nothing damaged."""
-    cases = (CASES.case(name) for name in CASES.names())
-    wanted = (base, "combined.none", crashed)
-    return next(case for case in cases if (case["base"], case["damageClass"], case["abortPresent"]) == wanted)
+def without_every_second_unit(root: Path) -> None:
+    """Of the queue Small/0, whose first message the database no longer notes."""
+    folder = str(root / "consumequeue")
+    families = {name: Options(raw_mode=True) for name in Rdict.list_cf(folder)}
+    database = Rdict(folder, options=Options(raw_mode=True), column_families=families)
+    units, limits = database.get_column_family("default"), database.get_column_family("offset")
+    own = b"Small\1" + KEY_QUEUE.pack({"separator": 1, "queue_id": 0, "separator_2": 1})[1:]
+    mine = [key for key in units.keys() if own in key]  # noqa: SIM118 - no mapping
+    for key in sorted(mine)[1::2]:
+        del units[key]
+    for key in [key for key in limits.keys() if b"Small\1min" in key]:  # noqa: SIM118
+        del limits[key]
+    database.close()
+    (root / "consumequeue" / "rocksdict-config.json").unlink()
 
 
-def test_accelerated_recovery_begins_where_the_database_beside_the_files_ends() -> None:
-    """CombineConsumeQueueStore#getDispatchFromPhyOffset @5.5.1: the smaller number of both, after a crash too."""
-    case = both_kept("r551-combined-behind", crashed=True)
-    with CASES.built(case) as root:
-        database = DatabaseFolder.opened(root / "consumequeue").table
-        settings = {**case["configOverrides"], **LIGHT_IN_DATABASE, "enableAcceleratedRecovery": "true"}
-        document = told(root, "5.5.1", settings)
-        places = pa.Table.from_batches(read_commitlog(open_store(root), columns=["physical_offset"]))[0].to_numpy()
-    assert database is not None
-    assert document["redispatched_messages"] == int((places >= database.dispatched_to).sum())
-
-
-def test_damage_in_the_database_beside_the_files_leaves_open_what_is_dispatched() -> None:
-    case = both_kept("r551-combined", crashed=False)
-    with CASES.built(case) as root:
-        limits = root / "consumequeue" / "000010.sst"
-        limits.write_bytes(limits.read_bytes().replace(b"max", b"mix", 1))
-        document = told(root, "5.5.1", case["configOverrides"])
-    assert (document["redispatched_messages"], document["losses_are_known"], document["advice"]) == (None, False, [])
-    assert any("how much is dispatched again" in each["what"] for each in document["unknown"])
-
-
-def test_a_version_without_a_folder_apart_does_not_look_into_it() -> None:
-    """5.4.0 makes a new database in consumequeue/, or opens the one that is there."""
-    case = both_kept("r551-combined-behind", crashed=True)
-    apart = {**case["configOverrides"], "useSeparateStorePathForRocksdbCQ": "true"}
-    with CASES.built(case) as root:
-        there = told(root, "5.4.0", apart)
-        copy_tree(root / "consumequeue", root / "consumequeue_rocksdb")
-        for path in (root / "consumequeue").iterdir():
-            if path.is_file():
-                path.unlink()
-        not_looked_at = told(root, "5.4.0", apart)
-        without = told(root, "5.4.0", case["configOverrides"])
-    assert_open(there, "what the database of queues holds")
-    assert not_looked_at["redispatched_messages"] == without["redispatched_messages"] > 0
-
-
-@pytest.mark.parametrize(
-    ("edits", "settings"),
-    [("combined.none", {}), ("combined.no_database", {}), ("combined.none", {"commitLogRecoverMaxNum": "1"})],
-    ids=["too far behind", "empty", "not filled in"],
-)
-def test_a_database_that_is_to_answer_and_lacks_messages_is_left_for_the_files(
-    edits: str, settings: dict[str, str]
-) -> None:
-    """The start fails, or pulls lack messages that the queue files have: combineCQPreferCQType=default loses none."""
-    cases = (CASES.case(name) for name in CASES.names() if name.startswith("q551cb") and "answers" in name)
-    case = next(case for case in cases if case["damageClass"] == f"{edits}_rocks_answers" and not case["abortPresent"])
-    with CASES.built(case) as root:
-        document = told(root, "5.5.1", case["configOverrides"] | settings)
-    advice = document["advice"][0]
-    assert document["load"]["ok"] is not True or document["start"]["error"] or document["lost_counts"]["queue_unit"]
-    assert advice["config"] == {"combineCQPreferCQType": "default", **LIGHT_IN_DATABASE}
-    assert (advice["then"]["starts"], advice["then"]["lost_counts"]) == (
-        True,
-        {"message": 0, "queue_unit": 0, "index_entries": 0},
+def test_a_unit_before_what_the_broker_takes_for_the_first_is_told_so(copy: Path) -> None:
+    """As of a broker of 5.5.0 with BatchCQ topics: every fifth number had a unit, and its queue began with the last."""
+    without_every_second_unit(copy)
+    document = told(copy, "5.5.1", {"storeType": "defaultRocksDB"})
+    reasons = {loss["queue_offset"]: loss["reason"] for loss in document["lost"] if loss["what"] == "queue_unit"}
+    first = next(q for q in document["after_dispatch"]["queues"] if q["topic"] == "Small" and q["queue_id"] == 0)
+    assert first["min_queue_offset"] == 48
+    assert {number for number, why in reasons.items() if why.startswith("its unit is in the database")} == set(
+        range(0, 48, 2)
     )
 
 

@@ -130,3 +130,19 @@ def test_a_database_whose_list_of_tables_is_damaged_is_one_finding(tmp_path: Pat
         [f"consumequeue/{path.name}"],
     )
     assert "second copy of the queues" not in {state.what for state in verification.explained}
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_what_a_running_broker_has_not_flushed_is_not_missing(tmp_path: Path, running: bool) -> None:
+    """The first copies of brokers of 5.3.3 and 5.5.0 at work: a database without a table, while the index went on."""
+
+    def lose_all(units: Rdict, limits: Rdict) -> None:
+        for family in (units, limits):
+            for key in family.keys():  # noqa: SIM118 - no mapping
+                del family[key]
+        if running:
+            (tmp_path / "store" / "abort").touch()
+
+    found = verified(tmp_path, lose_all)
+    assert {finding.kind for finding in found.findings} == (set() if running else {"queue_missing"})
+    assert ("not dispatched yet" in {explained.what for explained in found.explained}) is running
