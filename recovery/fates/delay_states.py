@@ -42,12 +42,14 @@ class Reason(StrEnum):
         "the stored offset is past it and the log has no delivery of it: delivered by another broker, discarded, "
         "or lost with the end of a log"
     )
-    PASSED_DAMAGE = "the stored offset is past it; its delivery may be in the damaged bytes behind it"
+    PASSED_DAMAGE = "the stored offset is past it; its delivery may be in damaged or missing bytes behind it"
     TIME_PASSED = (
         "the wheel has been read past its time and the log has no delivery of it: delivered by another broker, "
         "discarded, or lost with the end of a log"
     )
-    TIME_PASSED_DAMAGE = "the wheel has been read past its time; its delivery may be in the damaged bytes behind it"
+    TIME_PASSED_DAMAGE = (
+        "the wheel has been read past its time; its delivery may be in damaged or missing bytes behind it"
+    )
     NO_OFFSETS = "no offset is stored for the level: a start begins with the queue's first message"
     UNREADABLE = "delayOffset.json cannot be read, and the log has no delivery of it"
     NO_TIMERCHECK = "there is no timercheck to tell how far the wheel was read, and the log has no delivery of it"

@@ -5,8 +5,9 @@ Memory: 60 bytes for each record that is kept, and 8 more for each property of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +84,7 @@ class Held:
 
     Attributes:
         topics: the name of each topic code.
-        gaps: damaged bytes of the log, in which records may be that nobody reads.
+        gaps: damaged bytes of the log, and those between its files that no file has: records may be or have been there.
     """
 
     columns: HeldColumns
@@ -101,7 +102,7 @@ class Held:
         return is_of
 
     def damaged_behind(self) -> npt.NDArray[np.bool_]:
-        """Which rows have damaged bytes after them, which may hold the record of what became of them."""
+        """Which rows have damaged or missing bytes after them, where the record of what became of them may be."""
         damaged_from = max((gap.physical_offset for gap in self.gaps), default=-1)
         is_before: npt.NDArray[np.bool_] = self.columns.physical_offset < damaged_from
         return is_before
@@ -116,7 +117,16 @@ def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story)
         columns, kept = _of_run(run, topics, kept, names, story)
         found.append(columns)
     joined = HeldColumns._make(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
-    return Held(joined, topics.names(), [gap for gap in gaps if gap.kind == "damage"])
+    damage = (gap for gap in gaps if gap.kind == "damage")
+    return Held(joined, topics.names(), [*damage, *_without_file(files)])
+
+
+def _without_file(files: Sequence[StoreFile]) -> Iterator[LogGap]:
+    """The bytes between two files of the log that neither has: a file is gone from its middle, or cut short."""
+    for before, behind in pairwise(file for file in files if file.base_offset is not None):
+        missing = (behind.base_offset or 0) - (before.base_offset or 0) - before.size
+        if missing > 0:
+            yield LogGap(before, before.size, missing, "damage", "no file has these bytes")
 
 
 def text_hash(text: str) -> int:

@@ -55,7 +55,7 @@ class Doubt(StrEnum):
 
     NONE = ""
     NO_OFFSET = "the group has no stored offset on the queue of its last retry"
-    DAMAGE = "a later copy of it may be in the damaged bytes behind its last one"
+    DAMAGE = "a later copy of it may be in damaged or missing bytes behind its last one"
     POPPED = "popped: nothing in the store tells whether it was acknowledged (`pop`)"
 
 

@@ -22,6 +22,7 @@ from recovery.fates.pops import pops
 from recovery.fates.retries import RETRY_STATES, retries
 from recovery.fates.states import RetryState
 from tests.support.cli import call
+from tests.support.copies import copy_tree
 from tests.support.incidents import incident, incident_names
 from tests.support.opened import opened
 from tests.support.stores import log_setting, store_names, store_root, truth, truth_lines
@@ -170,3 +171,12 @@ def test_counts_are_whole_numbers(command: str, tmp_path: Path) -> None:
     out = tmp_path / "sums.parquet"
     assert call(command, incident("5.3.3-retry-dlq").root, "--out", out, "--format", "parquet").code == 0
     assert not any(pa.types.is_decimal(kind) for kind in pq.read_schema(out).types)
+
+
+def test_a_missing_log_file_may_have_held_what_became_of_a_message(tmp_path: Path) -> None:
+    """Every chain of the whole store ended before the broker was stopped; the retries of two were in the lost file."""
+    root = copy_tree(store_root("5.3.3-clean"), tmp_path / "store")
+    sorted((root / "commitlog").iterdir())[1].unlink()
+    rows = [row for row in rows_of(root, "--group", "CG_failing") if row["physical_offset"] < 1 << 20]
+    assert [row["state"] for row in rows] == ["unknown", "unknown"]
+    assert all("missing bytes" in row["reason"] for row in rows)

@@ -216,7 +216,7 @@ def test_without_offsets_and_behind_damage_nobody_knows_what_is_in_flight(popped
     at = last.physical_offset
     overwrite(root / "commitlog" / f"{at - at % 4096:020d}", at % 4096, b"\xff" * 40)
     assert states(root) == {0: "acked", 1: "unknown"}
-    assert "damaged bytes" in rows(root)[1]["reason"]
+    assert "damaged or missing bytes" in rows(root)[1]["reason"]
 
 
 def test_a_body_that_stops_the_revive_service_is_named(popped: Popped) -> None:

@@ -56,7 +56,7 @@ PAST_IT = (
     "the group's stored offset is past it, and the file has no acknowledgement: it was acknowledged after the file was "
     "saved, or the offset was set by hand"
 )
-DAMAGED = "what became of it may be in the damaged bytes behind its checkpoint"
+DAMAGED = "what became of it may be in damaged or missing bytes behind its checkpoint"
 NOT_REVIVED = (
     "timerWheelEnable=false: the revive service skips every revive topic, and no message that is not acknowledged is "
     "delivered again"

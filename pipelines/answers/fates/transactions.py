@@ -35,7 +35,9 @@ NOT_KNOWN = "the broker's check is past it, or bytes behind it are damaged, and 
 NO_CHECK = (
     "no stored offset tells how far the broker's check is, or bytes behind it are damaged, and the log has no decision"
 )
-NO_DATABASE = "rocksdbstore or damaged bytes behind it leave open whether it was decided, and the log has no decision"
+NO_DATABASE = (
+    "rocksdbstore or damaged or missing bytes behind it leave open whether it was decided, and the log has no decision"
+)
 KEPT_NO_MORE = "rocksdbstore took it in and does not keep it any more, and the log has no decision"
 
 

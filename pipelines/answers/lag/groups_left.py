@@ -41,7 +41,7 @@ QUEUE_UNKNOWN = "the end of a queue is not known"
 QUEUE_SHORT = "the log has messages of a queue that the queue's own files do not have"
 POPS_UNKNOWN = "whether all popped messages were settled is not known (`pop`)"
 NO_LOG = f"retries that wait and popped messages are not known: {LOG_NOT_FOUND}"
-LOG_DAMAGED = "damaged bytes of the log may hold retries that wait, and checkpoints of popped messages"
+LOG_DAMAGED = "damaged or missing bytes of the log may hold retries that wait, and checkpoints of popped messages"
 NO_DEAD_LETTER_QUEUE = "its dead-letter topic is named, and no queue of it is there: what it held is not known"
 
 

@@ -97,8 +97,9 @@ LOG_KINDS: dict[str, Kind] = {
         "none",
         "No file of this name belongs here.",
         "A name that is no number fails the load of a log or queue; in index/ it is skipped.",
-        "Find out what it is: a file of a log or a queue may have been copied to a wrong folder. Then move it out of "
-        "the store, and keep it.",
+        "Find out what it is before any start: `rocketlens forecast` tells whether it keeps the broker from starting, "
+        "and whether it is a log file that was renamed and gets its name back. Else move it out of the store, and keep "
+        "it.",
     ),
     "record_contradicts_itself": Kind(
         "error",
