@@ -11,7 +11,7 @@ from pipelines.recordings.lines import Problem, lines_of
 from rebalance.readers.logs.lines.reader import LogEvent, LogReader
 from rebalance.readers.logs.templates.stats import STATISTICS
 
-_STEMS = {"stats", "watermark"} | CLIENT_STEMS
+COUNTING_STEMS = {"stats", "watermark"}
 _NAMES = {name.lower(): name for name in STATISTICS}
 NOT_AVERAGED = "BROKER_"
 """Statistics of a whole broker that are summed only: the average that is written beside them says nothing."""
@@ -23,7 +23,7 @@ def counting_logs(given: Iterable[Path]) -> list[Path]:
     Raises:
         FileNotFoundError: a path that is not there.
     """
-    return logs_among(given, _STEMS, or_named=True)
+    return logs_among(given, COUNTING_STEMS | CLIENT_STEMS, or_named=True)
 
 
 def counted_rows(paths: Sequence[Path], problem: Problem) -> Iterator[dict[str, object]]:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from rebalance.facts import Fact
     from rebalance.readers.logs.lines.reader import LogEvent, LogSummary
 
-Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups"]
+Kind = Literal["wire", "pcap", "log", "polls", "topics", "groups", "beside"]
+"""`beside` are logs of which `logs_beside` tells: they have no facts, and `find_recordings` leaves them out."""
 
 BOOTED = re.compile(rb"The broker\[([^\]]{1,1024}+)\] boot success|(?:^|- )brokerName=(\S{1,512}+)")
 BROKER_PORTS = (10911, 10909)

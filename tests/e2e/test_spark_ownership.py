@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
+from pipelines.answers.recorded.beside import events_beside, logs_beside
 from pipelines.answers.recorded.ownership_rows import LoggedEvent, logged, rows_to_batch
 from pipelines.defs.assets.ownership import replayed_ownership
 from pipelines.defs.lakehouse import Lakehouse
@@ -38,14 +39,18 @@ def recorded(folder: Path, lake: Lake) -> Sources:
 def test_the_tables_hold_the_rows_of_a_replay(spark: SparkSession, lake: Lake, tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     copy_tree(SESSIONS / name, folder)
+    copy_tree(GOLDEN / "rebalance" / "proxied", folder / "proxied")
     replayed = replay_sources(spark, lake, recorded(folder, lake))
     assert replayed.problems == []
     events: list[LoggedEvent] = []
     facts = [
         fact
         for found in find_recordings([folder])
-        for fact in facts_of(found, pytest.fail, lambda event: events.append(logged(event)))
+        for fact in facts_of(found, pytest.fail, lambda event, stem=found.stem: events.append(logged(event, stem)))
     ]
+    beside = logs_beside([folder])
+    events += [logged(event, log.stem) for log in beside for event in events_beside(log, pytest.fail)]
+    assert {log.stem for log in beside} >= {"proxy", "stats", "transaction", "watermark"}
     history = replay(facts)
     expected: dict[str, list[Any]] = {table: list(getattr(history, attribute)) for table, attribute in REPLAYED.items()}
     expected[LOG_EVENTS.name] = events

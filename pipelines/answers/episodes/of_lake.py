@@ -8,6 +8,7 @@ from typing import Any
 from pipelines.answers.episodes.conditions import Conditions, Told, absences_of, conditions_of, store_times
 from pipelines.answers.episodes.curve import curves_of
 from pipelines.answers.episodes.episodes import LEAST_MESSAGES, episode_rows
+from pipelines.answers.recorded.beside import TOLD_STEMS
 from pipelines.answers.recorded.logged import lines_logged, store_logged
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake
@@ -24,7 +25,9 @@ HISTORY = """
 SELECT * FROM lag_history WHERE broker = $broker AND "group" = $group AND topic = $topic
 """
 OWNED = "SELECT * FROM {table} WHERE broker = $broker"
-RECORDED = 'SELECT epoch_ms(max("at")) AS until_ms FROM log_events'
+RECORDED = f"""
+SELECT epoch_ms(max("at")) AS until_ms FROM log_events WHERE log IS NULL OR log NOT IN {tuple(sorted(TOLD_STEMS))}
+"""
 RECORD_SIZE = "SELECT avg(total_size) AS bytes FROM commitlog_messages WHERE broker = $broker"
 
 

@@ -25,6 +25,7 @@ INSTANTS = {"at": "at_ms", "begin_at": "from_ms", "end_at": "to_ms", "last_at": 
 class LoggedEvent:
     """One row of `log_events`."""
 
+    log: str | None
     at_ms: int
     line: int
     kind: str
@@ -34,9 +35,10 @@ class LoggedEvent:
     raw: str
 
 
-def logged(event: LogEvent) -> LoggedEvent:
-    """A recognised line as a row."""
+def logged(event: LogEvent, log: str | None) -> LoggedEvent:
+    """A recognised line as a row; `log`: which log it is in, by RocketMQ's name of it."""
     return LoggedEvent(
+        log,
         event.at_ms,
         event.record,
         event.template.name,

@@ -11,6 +11,7 @@ LOG_EVENTS = Table(
     "one recognised line of a broker or client log",
     columns("""
 source    text log the line is in: its broker or client, and its files
+log       text which log that is: broker, pop, rocketmq_client, store, stats, ...; a client's may have any name
 line      i64  line number, from 1
 at        time time of the line, by the writing host's clock
 kind      text what the line says: the name of its template

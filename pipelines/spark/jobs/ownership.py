@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.answers.recorded.beside import events_beside, logs_beside
 from pipelines.answers.recorded.ownership_rows import BATCH_ROWS, logged, rows_to_batch
 from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.delta.commit import commit
@@ -78,11 +79,13 @@ def replay_sources(spark: SparkSession, lake: Lake, sources: Sources) -> Replaye
     source = os.path.commonpath([path.parent for path in places]) if places else ""
     closed: list[str] = []
     recordings = find_recordings(places, problem=closed.append)
+    read_already = {path for recording in recordings for path in recording.paths}
+    beside = logs_beside(path for path in places if path not in read_already)
     buckets = bucket_count(spark, sum(map(_plain_bytes, places)))
     with spool_folder(lake) as folder:
         with job_of(lake, [LOG_EVENTS.name]) as job:
             reading = _ReadRecording(lake, folder, buckets, job, source)
-            read = on_workers(spark, reading, list(enumerate(recordings)), "reading logs and captures")
+            read = on_workers(spark, reading, list(enumerate([*recordings, *beside])), "reading logs and captures")
         events = _commit(lake, [LOG_EVENTS.name], [one.parts for one in read])
         replayed = replay_facts(spark, lake, source, [file for one in read for file in one.facts])
     lines = RecordedLines([log for one in read for log in one.lines.logs])
@@ -142,8 +145,12 @@ class _ReadRecording:
         lines = RecordedLines()
 
         def keep(event: LogEvent) -> None:
-            events.add(LOG_EVENTS.name, (logged(event),))
+            events.add(LOG_EVENTS.name, (logged(event, recording.stem),))
 
+        if recording.kind == "beside":
+            for event in events_beside(recording, problems.append):
+                keep(event)
+            return Read(spool.close(), events.close(), problems, lines)
         for fact in facts_of(recording, problems.append, keep, partial(lines.add, recording.name)):
             spool.add(fact)
         return Read(spool.close(), events.close(), problems, lines)

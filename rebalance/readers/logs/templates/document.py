@@ -51,9 +51,9 @@ tells (`pop`). Texts of gRPC clients in other languages are not recognised.
 
 Of transaction.log, protection.log and a proxy's proxy.log those texts are here that tell what became of a transaction
 or a group (`replay --show store`); all others are passed over. What brokers and consumers count, in stats.log,
-watermark.log and the logs of consumers, `replay --show counted` lists. Of all these only the logs of consumers are in
-`log_events`. Logs of 5.3.3 were recorded, with consumers behind a proxy; other releases were read by specification,
-from their source.
+watermark.log and the logs of consumers, `replay --show counted` lists. The lake's
+`log_events` has the lines of all of them, and of store.log. Logs of 5.3.3 were recorded, with consumers behind a proxy;
+other releases were read by specification, from their source.
 """
 
 
