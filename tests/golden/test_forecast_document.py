@@ -136,9 +136,11 @@ def test_a_file_cut_short_can_be_extended() -> None:
     assert told.advice[0].then.starts
 
 
-def test_a_clean_store_loses_nothing_and_asks_nothing() -> None:
+def test_a_clean_store_loses_nothing_and_asks_only_for_its_config() -> None:
+    """The recorded case comes without config/."""
     told, _ = _foretold(CASES.case("s533-clean-001"), with_advice=True)
-    assert (told.lost, told.advice, told.unknown, told.has_loss) == ((), (), (), False)
+    assert (told.lost, told.advice, told.has_loss) == ((), (), False)
+    assert [unknown.why.partition(":")[0] for unknown in told.unknown] == ["the store has no config/"]
 
 
 def test_without_a_version_the_answer_says_what_it_holds_for() -> None:
