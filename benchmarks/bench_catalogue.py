@@ -72,6 +72,7 @@ def ingested_rows(broker: BrokerSource) -> Iterator[dict[str, object]]:
 def link_parts(lake: Lake, partitions: list[tuple[str, str]]) -> None:
     """A part of no rows for each partition."""
     root = lake.table_root(COMMITLOG_MESSAGES.name)
+    assert isinstance(root, Path)
     schema = COMMITLOG_MESSAGES.bare_schema
     row = dict(zip(("broker", "file"), partitions[0], strict=True))
     first = write_parts(COMMITLOG_MESSAGES, root, "job", [pa.RecordBatch.from_pylist([row], schema=schema)])[0]

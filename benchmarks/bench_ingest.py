@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -62,8 +63,8 @@ def read_all(root: Path) -> None:
         path.read_bytes()
 
 
-def look_at_all(root: Path) -> None:
-    for path in files_below(root):
+def look_at_all(roots: Iterable[Path]) -> None:
+    for path in (path for root in roots for path in files_below(root)):
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             os.pread(file.fileno(), PAGE, 0)
@@ -89,7 +90,7 @@ def many_queues(folder: Path, demo: Path, queues: int) -> None:
     assert parts <= MOST_PARTS, parts
     print(f"first ingest, {queues} queues and {INDEX_FILES} index files: {first:.1f} s of processor, {clock:.1f} s by")
     print(f"  the clock, {parts} parts; {first / read:.0f} x reading the bytes once")
-    counts = [measured(lambda name=name: lake.query(f"SELECT count(*) FROM {name}"))[0] for name in TABLES]
+    counts = [measured(partial(lake.query, f"SELECT count(*) FROM {name}"))[0] for name in TABLES]
     print(f"count(*) of a table: {max(counts):.3f} s at most")
 
 
@@ -102,7 +103,7 @@ def unchanged(folder: Path, demo: Path, brokers: int) -> None:
     sources = Sources(lake.root, tuple(named))
     first, _ = measured(lambda: ingest(plain_spark(), sources))
     before = {name: lake.version(name) for name in TABLES}
-    looked, _ = measured(lambda: [look_at_all(broker.store) for broker in sources.brokers])
+    looked, _ = measured(lambda: look_at_all(broker.store for broker in sources.brokers))
     again, _ = measured(lambda: ingest(plain_spark(), sources))
     assert {name: lake.version(name) for name in TABLES} == before
     assert lake.rows("store_files") == brokers * FILES_OF_A_BROKER

@@ -12,8 +12,9 @@ import gzip
 import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -40,9 +41,13 @@ def one_log(logs: list[bytes], times: int) -> bytes:
         days = sorted({date.fromisoformat(day.decode()) for day in DAY.findall(log)})
         later = next_day - days[0]
         new_days = {str(day).encode(): str(day + later).encode() for day in days}
-        moved.append(DAY.sub(lambda found, new_days=new_days: new_days[found[0]], log))
+        moved.append(DAY.sub(partial(_new_day, new_days), log))
         next_day = days[-1] + later + timedelta(days=1)
     return b"".join(moved)
+
+
+def _new_day(new_days: Mapping[bytes, bytes], found: re.Match[bytes]) -> bytes:
+    return new_days[found[0]]
 
 
 def recognised(log: bytes) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
@@ -50,13 +51,15 @@ def scalar_rebuild(store: Store) -> tuple[Queues, IndexWriter, int]:
                 key = unit.topic, unit.queue_id
                 if key not in writers:
                     data = written.setdefault(key, bytearray())
-                    writers[key] = QueueWriter(
-                        SETTINGS.consume_queue_file_size, lambda _, unit, data=data: data.extend(unit)
-                    )
+                    writers[key] = QueueWriter(SETTINGS.consume_queue_file_size, partial(_take, data))
                 writers[key].put(unit)
             index.put(request, index_keys(request, rules))
             records += 1
     return written, index, records
+
+
+def _take(data: bytearray, _: int, unit: bytes) -> None:
+    data.extend(unit)
 
 
 def assert_same(new: Path, queues: Queues, index: IndexWriter) -> None:

@@ -119,6 +119,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         lake = Lake(Path(root))
         with spool_folder(lake) as folder:
+            assert isinstance(folder, Path)
             started = perf_counter()
             buckets = bucket_count(spark, groups * clients * (1 + deploys) * BYTES_OF_A_CLIENT)
             numbers = spark.sparkContext.parallelize(range(groups), TASKS)

@@ -178,7 +178,7 @@ def ingested_rows(spark: SparkSession, root: Path, folder: Path) -> int:
     files = [f"commitlog/{file.path.name}" for file in open_store(root).commitlog]
     with TemporaryDirectory(dir=folder) as place:
         lake = Lake(Path(place))
-        ingest_files(spark, lake, BrokerSource("broker-a", root), COMMITLOG_MESSAGES.name, files)
+        ingest_files(spark, lake, BrokerSource("broker-a", root), COMMITLOG_MESSAGES, files)
         return lake.rows(COMMITLOG_MESSAGES.name)
 
 

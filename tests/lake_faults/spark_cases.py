@@ -56,7 +56,7 @@ def at_a_step(judge: Judge) -> list[str]:
     what = draw.choice([*EVERYBODY, *REFUSALS])
     number = draw.randint(1, draw.choice((1, len(TABLES))))
     strike = Strike(what, step, draw.random() < 0.5, number, _begun(judge) if of_derived else None)
-    return _struck(judge, strike.arm, str(strike))
+    return _struck(judge, strike.arm, what, str(strike))
 
 
 def in_a_worker(judge: Judge) -> list[str]:
@@ -64,7 +64,7 @@ def in_a_worker(judge: Judge) -> list[str]:
     draw = judge.draw
     what, table, after = draw.choice(list(EVERYBODY)), draw.choice(TABLES), draw.random() < 0.5
     told = f"{what} {'after' if after else 'before'} a worker wrote {table}"
-    return _struck(judge, partial(strike_in_workers, what, table, after=after), told)
+    return _struck(judge, partial(strike_in_workers, what, table, after=after), what, told)
 
 
 def at_an_instant(judge: Judge) -> list[str]:
@@ -80,7 +80,7 @@ def at_an_instant(judge: Judge) -> list[str]:
         end(what, session)
 
     told = f"{what} {after_s:.2f} s after derived tables were begun"
-    return _struck(judge, partial(note_beginning, _begun(judge)), told, strike)
+    return _struck(judge, partial(note_beginning, _begun(judge)), what, told, strike)
 
 
 def _undisturbed(judge: Judge) -> float:
@@ -101,13 +101,21 @@ def _wait_for(place: Path) -> None:
 
 
 def _struck(
-    judge: Judge, arm: Callable[[], None], told: str, from_outside: Callable[[int], None] = lambda session: None
+    judge: Judge,
+    arm: Callable[[], None],
+    what: str,
+    told: str,
+    from_outside: Callable[[int], None] = lambda session: None,
 ) -> list[str]:
     lake, master = judge.begin(), judge.draw.choice(MASTERS)
     child = spark_ingest(judge, lake, arm, master)
     from_outside(child)
     code = _ended_in_time(child)
-    judge.note(told.partition(" at")[0].partition(" after")[0].partition(" before")[0].partition(" 0")[0], code or -99)
+    if code is not None:
+        judge.note(what, code)
+    begun = _begun(judge)
+    if code in WELL and judge.derived_seconds is not None and begun.exists():  # the strike came too late
+        judge.derived_seconds = min(judge.derived_seconds, time.time() - begun.stat().st_mtime)
     says = judge.world.folder / "says"
     said = says.read_text() if says.exists() else ""
     wrong = [f"{who} did not end" for who in left_after(child)]
