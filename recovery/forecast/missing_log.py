@@ -90,9 +90,10 @@ def _behind(played: Restart, end: int) -> Iterator[tuple[Longs, Longs]]:
     yield NONE, NONE
     log_file = played.memory.settings.mapped_file_size_commit_log
     for places, sizes in _unit_columns(played):
-        ends = places + sizes
-        rows = (sizes > 0) & (places >= 0) & (ends > end) & ((ends - 1) // log_file == places // log_file)
-        yield places[rows], ends[rows]
+        rows = (places + sizes > end) & (sizes > 0) & (places >= 0)
+        starts, ends = places[rows], places[rows] + sizes[rows]
+        fits = (ends - 1) // log_file == starts // log_file
+        yield starts[fits], ends[fits]
 
 
 def _units_between(played: Restart, begin: int, end: int) -> int | None:
