@@ -202,7 +202,8 @@ def ingest_files(
         ingested: the broker's files as this ingest has looked at them, to be saved by the caller; they are looked at
             now, and saved, without it.
     Returns:
-        The files that could not be read, each with why; the rows that the lake has of them stay.
+        The files that could not be read, each with why; the rows that the lake has of them stay. One that a running
+        broker writes beside a file of config/, and that has taken its place meanwhile, is none of them.
     """
     if not files:
         return []
@@ -225,7 +226,12 @@ def ingest_files(
     known.note(table.name, [file for file in files if file not in left.unread], in_part)
     if ingested is None:
         known.save()
-    return [f"{file}: {why}" for file, why in left.unread.items()]
+    return [f"{file}: {why}" for file, why in left.unread.items() if not _took_its_place(broker, file)]
+
+
+def _took_its_place(broker: BrokerSource, file: str) -> bool:
+    """Whether a file is gone that a broker writes under a name of its own and renames."""
+    return file.startswith("config/") and file.endswith(".tmp") and not (broker.store / file).exists()
 
 
 def lost_since(
@@ -249,11 +255,14 @@ def looked_at(lake: Lake, broker: BrokerSource, table: FileTable, files: Sequenc
 def ingest_queues(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
     """Sum up every queue of a store anew; what of its listing is gone or cannot be read, queues and files, and why.
 
-    Once more where there is any: a running broker's cleaner deletes files between a look at a folder and at what lies
-    in it.
+    Once more where there is any, and no queue is gone as a whole: a running broker's cleaner deletes files between a
+    look at a folder and at what lies in it.
     """
-    lost = _summed_up(spark, lake, broker, store)
-    return lost and _summed_up(spark, lake, broker, store.listed_again())
+    if not (lost := _summed_up(spark, lake, broker, store)):
+        return []
+    now = store.listed_again()
+    is_whole = {_queue_of(file) for file in unit_files(store)} <= {_queue_of(file) for file in unit_files(now)}
+    return _summed_up(spark, lake, broker, now) if is_whole else lost
 
 
 def _summed_up(spark: SparkSession, lake: Lake, broker: BrokerSource, store: Store) -> list[str]:
