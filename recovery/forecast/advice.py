@@ -57,13 +57,10 @@ def advise(
     """
     if played.not_played:
         return
-    withheld = False
+    withheld, saved = False, 0
     folders = log_folders(played.memory.evidence.root, played.memory.settings).commitlog
     for each in missing:
         yield Advice(put_back(each, len(folders)), None)
-    told = sum(each.queue_units or 0 for each in missing if each.is_tail)
-    if (unreadable := outcome.lost_messages - outcome.readable_messages - told) > 0:
-        yield Advice(from_a_copy(unreadable), None)
     config_first = None if played.config is None else copy_first(played.config)
     if config_first is not None:
         yield Advice(config_first, None)
@@ -77,6 +74,11 @@ def advise(
         is_surer = then.losses_are_known or not outcome.losses_are_known or not outcome.starts
         if is_surer and then.starts is not None and then.is_better_than(outcome):
             yield advice
+            saved = max(saved, outcome.lost_messages - then.lost_messages)
+    told = sum(each.queue_units or 0 for each in missing if each.is_tail)
+    unreadable = outcome.lost_messages - outcome.readable_messages - told
+    if unreadable > 0 and saved <= 0:
+        yield Advice(from_a_copy(unreadable), None)
     if withheld and outcome.lost_units and not MAY_BE_DELETED & {life.ground for life in lives().undecided}:
         yield Advice(REBUILT_QUEUES, None)
     if withheld and outcome.lost_index:
