@@ -181,6 +181,8 @@ def index_holds_tags(store: Store, sample: Iterable[Message]) -> bool | None:
     The oldest are asked, of `sample` (in log order), and the newest that the index has: a broker that was brought to
     5.4.0 or later indexes tags from then on only. A single message without its tag tells nothing: it may be damaged.
     """
+    if not store.index:
+        return None
     seen = [*islice(_indexed_by_tag(sample, store), ASKED_MESSAGES), *_newest_by_tag(store)]
     without = {physical_offset for physical_offset, by_tag in seen if not by_tag}
     if any(by_tag for _, by_tag in seen):

@@ -73,13 +73,14 @@ def materialize_everything(
     for stage in stages(lakehouse, derived):
         if progress:
             progress(stage.title)
-        _run(definitions, instance, lakehouse, stage, outcome)
+        materialize_stage(definitions, instance, lakehouse, stage, outcome)
     return outcome
 
 
-def _run(
+def materialize_stage(
     definitions: dg.Definitions, instance: dg.DagsterInstance, lakehouse: Lakehouse, stage: Stage, outcome: Outcome
 ) -> None:
+    """Run the assets of one stage and their checks, and add them to the outcome. Raises AssetFailed."""
     tags = {}
     if stage.partitions is not None:
         instance.add_dynamic_partitions(stage.partitions, list(stage.keys))
