@@ -21,7 +21,7 @@ CHECKS = (
 
 
 WHOLE_SUITE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
-"""A file's tests stay together: they share a Spark session, a replayed cluster. The ten slowest are named.
+"""What stays together is told in `tests.support.shares`. The ten slowest are named.
 
 The folders come in their order, e2e and fuzz first: with the files of the most tests first, as xdist would have it,
 those of one test that takes a minute are last, and a core waits for them.

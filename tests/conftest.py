@@ -12,8 +12,10 @@ from tempfile import mkdtemp
 
 import pytest
 from hypothesis import HealthCheck, Verbosity, settings
+from xdist.remote import Producer
 
 from tests.support.fixtures import RUN_FOLDER, remove_run_folder
+from tests.support.shares import FilesAndSpark
 
 gc.set_threshold(50_000, 20, 50)  # what is collected, a million objects, is not to be gone through at every turn
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
@@ -29,6 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if RUN_FOLDER not in os.environ:
         os.environ[RUN_FOLDER] = folder = mkdtemp(prefix="rocketlens-tests-")
         config.add_cleanup(lambda: remove_run_folder(Path(folder)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndSpark:
+    """How the tests are shared among the processes of one run."""
+    return FilesAndSpark(config, log)
 
 
 def pytest_collection_finish() -> None:
