@@ -18,7 +18,7 @@ from tests.fuzz.commands.run import check, fingerprint, run
 from tests.support.agreement import contradictions
 from tests.support.cli import Called
 
-INPUTS = int(os.environ.get("ROCKETLENS_FUZZ_INPUTS", "600"))
+INPUTS = int(os.environ.get("ROCKETLENS_FUZZ_INPUTS", "350"))
 
 
 def test_no_input_is_answered_wrongly() -> None:
