@@ -25,7 +25,9 @@ IN_PROGRESS = "in progress"
 BEHIND = "it lies behind the messages that were in their queues and in the index when the comparison began"
 GROWN = "entries were added to the index file while it was compared, and it is right"
 EXPIRED = "its log file was deleted while it was compared"
-HEADS = ("log_begins_late", "log_head_missing")
+UNCLEANED = "a running broker deletes the files that are left after those of its log, one by one"
+LEFT = "log_head_missing"
+HEADS = ("log_begins_late", LEFT)
 """Findings of what is left of deleted log files in queues and index, which a broker deletes after them."""
 GROWING = ("index_chain_wrong", "index_header_wrong")
 """Findings of what a broker writes over in place."""
@@ -139,6 +141,9 @@ def without_progress(
 def _why_passing(finding: Finding, grown: Collection[Place], expired: range, behind: range) -> str | None:
     """Why a finding is only of something on its way; None where it is not.
 
+    Source: DefaultMessageStore#cleanFilesPeriodically: the log's cleaner, then that of queues and index, which waits
+    deleteConsumeQueueFilesInterval after each file @4.9.7, 5.3.3.
+
     Args:
         grown: places that are right by now.
         expired: physical offsets of the files that were deleted during the look.
@@ -147,6 +152,8 @@ def _why_passing(finding: Finding, grown: Collection[Place], expired: range, beh
     """
     if finding.kind in HEADS and expired:
         return EXPIRED
+    if finding.kind == LEFT:
+        return UNCLEANED
     if (start := finding.span.physical_offset) is not None:
         return BEHIND if start in behind else EXPIRED if start in expired else None
     return GROWN if finding.kind in GROWING and finding.places and finding.places[0] in grown else None

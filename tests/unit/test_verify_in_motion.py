@@ -15,7 +15,7 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.query.ledger import LedgerRange
 from recovery.verify import in_motion, ledger_in_motion
-from recovery.verify.in_motion import GONE, IN_PROGRESS, UNSETTLED, verify_in_motion
+from recovery.verify.in_motion import GONE, IN_PROGRESS, UNCLEANED, UNSETTLED, verify_in_motion
 from recovery.verify.store_ledger import StoreLedger
 from recovery.verify.verify import Verification, verify
 from tests.support.cli import call
@@ -53,7 +53,7 @@ def look(root: Path) -> Verification:
 
 def undispatched(root: Path, *, units: int = 3) -> Step:
     """Take the last units of a queue away; a call brings them back, as dispatch does."""
-    queue = next((root / "consumequeue/TopicB/0").iterdir())
+    queue = max((root / "consumequeue/TopicB/0").iterdir())
     whole = queue.read_bytes()
     end = max(at for at in range(0, len(whole), CQ_UNIT.size) if any(whole[at : at + CQ_UNIT.size])) + CQ_UNIT.size
     kept = end - units * CQ_UNIT.size
@@ -76,6 +76,16 @@ def test_what_was_only_on_its_way_is_no_finding(root: Path, meanwhile: list[Step
     passing = [state for state in found.explained if state.what == IN_PROGRESS]
     assert passing
     assert all(state.places for state in passing)
+
+
+def test_files_that_a_running_broker_has_yet_to_delete_are_no_finding(root: Path, meanwhile: list[Step]) -> None:
+    for log in sorted((root / "commitlog").iterdir())[:2]:
+        log.unlink()
+    assert [finding.kind for finding in look(root).findings] == ["log_head_missing"]
+    meanwhile.append(undispatched(root, units=1))
+    found = look(root)
+    assert found.findings == ()
+    assert any(UNCLEANED in state.why for state in found.explained)
 
 
 def test_what_is_wrong_is_found_although_a_broker_writes(root: Path, meanwhile: list[Step]) -> None:
@@ -140,7 +150,7 @@ def test_damage_that_comes_behind_the_first_look_is_found(root: Path, meanwhile:
 
 
 def test_what_no_look_settles_stays_a_finding_that_says_so(root: Path, meanwhile: list[Step]) -> None:
-    queue = next((root / "consumequeue/TopicB/0").iterdir())
+    queue = max((root / "consumequeue/TopicB/0").iterdir())
     whole = queue.read_bytes()
     back = undispatched(root)
     meanwhile += [
