@@ -64,15 +64,15 @@ def wait_for(ingesting: subprocess.Popen[str]) -> None:
 def test_a_cluster_makes_the_tables_that_one_process_makes(command: subprocess.Popen[str], tmp_path: Path) -> None:
     world = World.make(tmp_path)
     lakes = {name: tmp_path / "lakes" / name for name in ("here", "cluster")}
-    configs = {name: world.config(lake, ["a"]) for name, lake in lakes.items()}
-    here = ingest(sys.executable, "-m", "tests.lake_faults.plain_ingest", str(configs["here"]))
+    here_told = world.config(lakes["here"], ["a"])
+    here = ingest(sys.executable, "-m", "tests.lake_faults.plain_ingest", str(here_told))
     text = printed(command)
     pages = text.partition("Its pages: ")[2].splitlines()[0]
     assert alive_workers(pages) == 2
     master = tomllib.loads(text)["lake"]["spark_master"]
-    said = configs["cluster"].read_text().replace("[lake]\n", f'[lake]\nspark_master = "{master}"\n')
-    configs["cluster"].write_text(f'{said}[spark]\nexecutor.memory = "600m"\npyspark.python = "{sys.executable}"\n')
-    wait_for(ingest(*ROCKETLENS, "ingest", "--config-file", str(configs["cluster"])))
+    told = world.config(lakes["cluster"], ["a"], spark_master=master)
+    told.write_text(f'{told.read_text()}[spark]\nexecutor.memory = "600m"\npyspark.python = "{sys.executable}"\n')
+    wait_for(ingest(*ROCKETLENS, "ingest", "--config-file", str(told)))
     wait_for(here)
     whole = {name: content(Lake(lake)) for name, lake in lakes.items()}
     assert whole["cluster"] == whole["here"]
