@@ -1,5 +1,5 @@
-"""`python3 run.py test`: lint and types while kernels are compiled, then pytest in three processes, whose summary is
-the last line.
+"""`python3 run.py test`: lint and types while kernels are compiled, then pytest in two processes, whose summary is the
+last line.
 
 With arguments only pytest runs, in one process, and they go to it.
 """
@@ -20,9 +20,8 @@ CHECKS = (
 )
 
 
-WHOLE_SUITE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
-"""What stays together is told in `tests.support.shares`. Three processes keep two cores busy: one of them often waits
-for Spark. The ten slowest are named.
+WHOLE_SUITE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
+"""What stays together is told in `tests.support.shares`. The ten slowest are named.
 
 The folders come in their order, e2e and fuzz first: with the files of the most tests first, as xdist would have it,
 those of one test that takes a minute are last, and a core waits for them.

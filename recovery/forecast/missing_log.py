@@ -160,7 +160,8 @@ def from_a_copy(messages: int) -> Repair:
     """What is to be done about lost messages whose bytes the files have, but no record in them."""
     return Repair(
         do="look in a replica or a backup for the log's files with the messages that are listed as lost without a "
-        "readable record, and put these files in place before the start",
+        "readable record; where `rocketlens compare` finds one history in both stores, put these files in the place of "
+        "the present ones before the start, and keep those",
         evidence=f"{messages} queue units lead behind the log's new end, to bytes that hold no readable record",
         costs=f"nothing; {ONCE_STARTED}",
     )
