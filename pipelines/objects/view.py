@@ -52,7 +52,7 @@ class _Pager:
         self.by_pages = self._send_faults()
         self._lines = self._there.makefile("rwb", buffering=0)
         self._one_at_a_time = threading.Lock()
-        self._main_asks = self._ends_main = False
+        self._main_asks = self._ends_main = self._main_knows = False
 
     def _send_faults(self) -> bool:
         """Hand the page faults of this process to the pager; False where the system has none.
@@ -72,11 +72,12 @@ class _Pager:
     def ask(self, question: Mapping[str, object]) -> None:
         """Raises BytesRefused where the server has refused anything since that was last asked (NEWS)."""
         with self._one_at_a_time, suppress(ConnectionError):
-            self._main_asks = threading.current_thread() is threading.main_thread()
+            line, self._main_asks = None, threading.current_thread() is threading.main_thread()
             try:
                 self._lines.write(json.dumps(question).encode() + b"\n")
                 line = self._lines.readline()
             finally:
+                self._main_knows |= self._main_asks and not line
                 self._main_asks = False
             self._ends_main &= question != NEWS
             if self._ends_main:
@@ -88,10 +89,13 @@ class _Pager:
                 if refused := answer["refused"]:
                     raise BytesRefused(errno.EIO, *refused)
                 return
-        raise BytesRefused(errno.EIO, "the process that fetches it has ended")
+        raise BytesRefused(errno.EIO, "the process that fetches the bytes of stores at addresses has ended")
 
     def end_main(self) -> None:
-        """Raise _Ended in the main thread, which calls this: once it has its answer, where it waits for one."""
+        """Raise _Ended in the main thread, which calls this: once it has its answer, where it waits for one; not where
+        it had none, and is told already."""
+        if self._main_knows:
+            return
         self._ends_main = True
         if not self._main_asks:
             raise _Ended
@@ -273,9 +277,11 @@ def _attending() -> Iterator[None]:
         yield
         return
 
+    is_over = False
+
     def end(number: int, frame: FrameType | None) -> None:
         pager = _HERE.pager
-        if pager is not None and (number == signal.SIGUSR1 or pager.has_ended()):
+        if not is_over and pager is not None and (number == signal.SIGUSR1 or pager.has_ended()):
             pager.end_main()
         if callable(earlier := before[signal.Signals(number)]):
             earlier(number, frame)
@@ -287,9 +293,11 @@ def _attending() -> Iterator[None]:
     except _Ended:
         pass
     except Exception:
+        is_over = True
         _confirm()  # what was read as zeros may be what it says
         raise
     finally:
+        is_over = True
         _HERE.attended -= 1
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -247,7 +247,7 @@ def test_a_reader_whose_pager_is_killed_ends(reader: Reader) -> None:
     reader.s3.fault = killing(reader.process)
     code, out, err = reader.call("verify", reader.address)
     assert (code, out) == (3, "")
-    assert err.endswith("the process that fetches it has ended\n")
+    assert err.endswith("the process that fetches the bytes of stores at addresses has ended\n")
 
 
 def test_nothing_is_told_of_zeros_before_the_end_of_the_pager_is_known(reader: Reader, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_nothing_is_told_of_zeros_before_the_end_of_the_pager_is_known(reader: R
         for command in [("verify",), ("forecast",), ("dump", "commitlog"), ("rebuild", "--to", tmp_path / "rebuilt")]:
             code, out, err = deaf.call(*placed(command, reader.address))
             assert (code, out) == (3, "")
-            assert err.endswith("the process that fetches it has ended\n")
+            assert err.endswith("the process that fetches the bytes of stores at addresses has ended\n")
     assert list(tmp_path.iterdir()) == []
 
 
