@@ -25,7 +25,10 @@ IN_PROGRESS = "in progress"
 BEHIND = "it lies behind the messages that were in their queues and in the index when the comparison began"
 GROWN = "entries were added to the index file while it was compared, and it is right"
 EXPIRED = "its log file was deleted while it was compared"
-UNCLEANED = "a running broker deletes the files that are left after those of its log, one by one"
+UNCLEANED = (
+    "a running broker deletes files of queues and index after those of its log, one by one; where they stay for "
+    "minutes, log files were taken away"
+)
 LEFT = "log_head_missing"
 HEADS = ("log_begins_late", LEFT)
 """Findings of what is left of deleted log files in queues and index, which a broker deletes after them."""

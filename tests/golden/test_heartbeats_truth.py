@@ -105,6 +105,15 @@ def test_a_fifo_topic_that_is_read_out_of_order_is_named(
     assert (rows["G0"]["unordered_topics"], rows["G2"]["unordered_topics"]) == (told, None)
 
 
+@pytest.mark.parametrize("topics", [b"{", None])
+def test_without_a_table_of_topics_nobody_knows_what_is_read_out_of_order(tmp_path: Path, topics: bytes | None) -> None:
+    root = proxied_store(tmp_path / "store", BODIES[0], ordered=False)
+    (place,) = (root / "config").glob("topics.json")
+    place.unlink() if topics is None else place.write_bytes(topics)
+    rows = {row["group"]: row for row in call("groups", root).rows}
+    assert rows["G0"]["unordered_topics"] is None
+
+
 def test_decode_prints_a_row_for_each_heartbeat(tmp_path: Path) -> None:
     called = call("dump", "commitlog", proxied_store(tmp_path / "store", *BODIES), "--decode")
     assert [row["kind"] for row in called.rows] == ["proxy_heartbeat"] * len(BODIES)
