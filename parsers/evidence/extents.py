@@ -7,32 +7,31 @@ import os
 from io import FileIO
 from pathlib import Path
 
-from parsers.damage.errors import UnreadableFile
 from parsers.evidence.mapped import open_evidence
 from parsers.evidence.supplied import supply_of
 
 MOST_EXTENTS = 4096
 
 
-def data_end(path: Path) -> int:
-    """A position after which every byte of the file is zero, without reading any: where its last hole starts.
+def data_end(path: Path, size: int) -> int:
+    """A position after which every byte of a mapped file is zero, without reading any: where its last hole starts.
 
-    The file's size where it does not end in a hole, where it is in very many pieces, or where its bytes are elsewhere.
-    Raises UnreadableFile where the system refuses the file.
+    `size`, that of its map, where it does not end in a hole, is in very many pieces, or has its bytes elsewhere; and
+    where the system refuses the file by now: the bytes of a deleted one stay while they are mapped.
     """
+    if supply_of(path) is not None:
+        return size
     try:
-        if supply_of(path) is not None:
-            return path.stat().st_size
         with open_evidence(path) as file:
-            size, end = file.seek(0, os.SEEK_END), 0
+            end = 0
             for _ in range(MOST_EXTENTS):
                 start = _next_data(file, end)
                 if start is None:
-                    return end
+                    return min(end, size)
                 end = file.seek(start, os.SEEK_HOLE)
-            return size
-    except OSError as refused:
-        raise UnreadableFile(f"cannot be read: {refused.strerror}", path=path) from refused
+    except OSError:
+        return size
+    return size
 
 
 def _next_data(file: FileIO, at: int) -> int | None:

@@ -71,7 +71,7 @@ def open_index(
         try:
             data = np.frombuffer(map_file(file.path), np.uint8)
             INDEX_HEADER.unpack(data.data)
-            mapped.append((file, data, data_end(file.path)))
+            mapped.append((file, data, data_end(file.path, len(data))))
         except StoreFormatError as refused:
             report(refused.in_file(file.path), damage)
     opened = _as_given(mapped, geometry) if geometry else _settled(mapped)
@@ -123,7 +123,7 @@ def _neighbours(paths: Sequence[Path]) -> Iterator[Geometry]:
     for path in sorted(others, reverse=True)[:NEIGHBOURS_ASKED]:
         with suppress(StoreFormatError):
             data = np.frombuffer(map_file(path), np.uint8)
-            geometry = infer_geometry(data, written=data_end(path)).geometry
+            geometry = infer_geometry(data, written=data_end(path, len(data))).geometry
             if geometry is not None:
                 yield geometry
 

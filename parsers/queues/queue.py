@@ -96,9 +96,10 @@ class FileQueue:
     def last_pointer(self) -> Pointer | None:
         for file in reversed(self.files):
             try:
-                view = units(file)[: -(-data_end(file.path) // CQ_UNIT.size)]
+                every = units(file)
             except StoreFormatError:
                 continue
+            view = every[: -(-data_end(file.path, every.nbytes) // CQ_UNIT.size)]
             written = view[view["msg_size"] >= SMALLEST_MESSAGE]
             if len(written):
                 return Pointer(int(written[-1]["physical_offset"]), int(written[-1]["msg_size"]))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from parsers.damage.errors import UnreadableFile
 from parsers.evidence.seen import seen
 from parsers.store.store import NotAStore
 from pipelines.answers.instants import hour_of
@@ -25,7 +24,6 @@ from pipelines.ingest.watermarks import watermarks_of
 from pipelines.lake.catalog import question
 from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import BrokerSource, Sources
-from pipelines.lake.delta.errors import WorkFailed
 from pipelines.lake.lake import Lake, lake_to_write
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
@@ -130,21 +128,11 @@ class _Making:
             self.fresh[table.name] = {name: (hourly if name in by_clock else self.now)[name] for name in names}
 
     def _judged(self, table: str, names: Set[str]) -> int:
-        """Make a table anew for the named brokers; its rows.
-
-        Once more where a file could not be read: a running broker deletes those that expire, and lists others then.
-        """
+        """Make a table anew for the named brokers; its rows."""
         if names:
             self.progress(table)
         judged = [broker for broker in self.stores.brokers if broker.name in names]
-        unchanged = self.now.keys() - names
-        judge = partial(judge_brokers, self.spark, self.lake, table, judged, unchanged=unchanged)
-        try:
-            return judge()
-        except WorkFailed as failed:
-            if UnreadableFile.__name__ not in str(failed):
-                raise
-            return judge()
+        return judge_brokers(self.spark, self.lake, table, judged, unchanged=self.now.keys() - names)
 
     def lag_history(self) -> None:
         """Answer the history of lag where any broker has changed."""

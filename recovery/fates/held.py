@@ -1,6 +1,7 @@
 """The records of a log that a story is about: those of a few topics, and the copies of them in others.
 
-Memory: 60 bytes for each record that is kept, and 8 more for each property of the story's own.
+Memory: 60 bytes for each record that is kept, and 8 more for each property of the story's own. Texts are gathered from
+the maps of the scan, so that files which a broker deletes meanwhile answer as those which it keeps.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.evidence.mapped import map_file
+from parsers.evidence.mapped import require_whole
 from parsers.kernels.blocks import BLOCK
 from parsers.kernels.utf8 import GROWTH
 from parsers.store.store_file import StoreFile
@@ -85,11 +86,13 @@ class Held:
     Attributes:
         topics: the name of each topic code.
         gaps: damaged bytes of the log, and those between its files that no file has: records may be or have been there.
+        maps: the files that have these records: where each starts in the log, and its bytes, in log order.
     """
 
     columns: HeldColumns
     topics: list[str]
     gaps: list[LogGap] = field(default_factory=list)
+    maps: list[tuple[int, Bytes]] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -107,18 +110,34 @@ class Held:
         is_before: npt.NDArray[np.bool_] = self.columns.physical_offset < damaged_from
         return is_before
 
+    def by_file(self, rows: Longs) -> Iterator[tuple[Longs, Bytes, Longs]]:
+        """File by file those of the rows that it has, its bytes, and where the record of each starts in them.
+
+        Raises UnreadableFile where a file became shorter since the log was read.
+        """
+        bases = np.array([base for base, _ in self.maps], np.int64)
+        number = np.searchsorted(bases, self.columns.physical_offset[rows], side="right") - 1
+        for file_number in np.unique(number):
+            base, data = self.maps[file_number]
+            require_whole(data)
+            of_file = rows[number == file_number]
+            yield of_file, data, self.columns.physical_offset[of_file] - base
+
 
 def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story) -> Held:
     """Read the log's files, which are given in offset order, once."""
     gaps: list[LogGap] = []
+    maps: list[tuple[int, Bytes]] = []
     topics, names, kept = TopicTable(rules), story.names(), np.zeros(0, np.int64)
     found = [_room(0, len(story.own))]
     for run in log_runs(files, gaps.append):
         columns, kept = _of_run(run, topics, kept, names, story)
         found.append(columns)
+        if len(columns.message) and not (maps and maps[-1][1] is run.data):
+            maps.append((run.file.base_offset or 0, run.data))
     joined = HeldColumns._make(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
     damage = (gap for gap in gaps if gap.kind == "damage")
-    return Held(joined, topics.names(), [*damage, *_without_file(files)])
+    return Held(joined, topics.names(), [*damage, *_without_file(files)], maps)
 
 
 def _without_file(files: Sequence[StoreFile]) -> Iterator[LogGap]:
@@ -157,35 +176,30 @@ def _room(rows: int, own: int) -> HeldColumns:
     return HeldColumns._make([*longs, *ints, np.empty((own, rows), np.int64)])
 
 
-def property_texts(files: Sequence[StoreFile], physical_offsets: Longs, name: str) -> pa.Array:
-    """The value of a property of each of these records of the log as text; null without one.
+def property_texts(held: Held, rows: Longs, name: str) -> pa.Array:
+    """The value of a property of each of these records held as text; null without one.
 
-    Raises UnreadableFile for a file that can no longer be read.
+    Raises UnreadableFile where a file became shorter since the log was read.
     """
     names, span = _names([(name, HASH)]), np.empty(2, np.int64)
-    return _gathered(files, physical_offsets, lambda data, *rest: value_sizes(data, rest[0], names, span, *rest[1:]))
+    return _gathered(held, rows, lambda data, *rest: value_sizes(data, rest[0], names, span, *rest[1:]))
 
 
-def body_texts(files: Sequence[StoreFile], physical_offsets: Longs) -> pa.Array:
-    """The body of each of these records of the log as text, as it is stored.
+def body_texts(held: Held, rows: Longs) -> pa.Array:
+    """The body of each of these records held as text, as it is stored.
 
-    Raises UnreadableFile for a file that can no longer be read.
+    Raises UnreadableFile where a file became shorter since the log was read.
     """
-    return _gathered(files, physical_offsets, body_sizes)
+    return _gathered(held, rows, body_sizes)
 
 
-def _gathered(files: Sequence[StoreFile], physical_offsets: Longs, find: Find) -> pa.Array:
-    found: list[pa.Array] = []
-    bases = np.array([file.base_offset or 0 for file in files], np.int64)
-    number = np.searchsorted(bases, physical_offsets, side="right") - 1
-    order = np.argsort(physical_offsets, kind="stable")
-    for file_number in np.unique(number):
-        rows = order[number[order] == file_number]
-        data = np.frombuffer(map_file(files[file_number].path), np.uint8)
-        found.append(_texts(data, physical_offsets[rows] - bases[file_number], find))
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return pa.concat_arrays([pa.array([], pa.string()), *found]).take(pa.array(places))
+def _gathered(held: Held, rows: Longs, find: Find) -> pa.Array:
+    places = np.argsort(held.columns.physical_offset[rows], kind="stable")
+    in_log_order = held.by_file(rows[places])
+    found = [pa.array([], pa.string()), *(_texts(data, positions, find) for _, data, positions in in_log_order)]
+    at = np.empty(len(places), np.int64)
+    at[places] = np.arange(len(places))
+    return pa.concat_arrays(found).take(pa.array(at))
 
 
 def _texts(data: Bytes, positions: Longs, find: Find) -> pa.Array:

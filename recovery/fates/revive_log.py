@@ -103,7 +103,7 @@ def revive_log(files: Sequence[StoreFile], rules: DispatchRules) -> ReviveLog:
     is_of_revive = np.array([is_revive(name) for name in held.topics] or [False])[columns.topic]
     names = _Names([], [], [])
     unreadable, found = [np.empty(0, np.int64)], [Entries._make([np.empty(0, np.int64)] * len(Entries._fields))]
-    for rows, bodies in _bodies(files, held, np.flatnonzero(is_waiting | is_of_revive)):
+    for rows, bodies in _bodies(held, np.flatnonzero(is_waiting | is_of_revive)):
         readable = bodies["readable"].to_numpy()
         unreadable.append(rows[~readable & np.isin(held.columns.own[TAG][rows], TAG_HASHES)])
         found.append(_entries(held, rows, bodies, readable, names))
@@ -121,11 +121,11 @@ class _Names:
     brokers: list[str]
 
 
-def _bodies(files: Sequence[StoreFile], held: Held, rows: Longs) -> Iterator[tuple[Longs, pa.Table]]:
+def _bodies(held: Held, rows: Longs) -> Iterator[tuple[Longs, pa.Table]]:
     """Some rows, and what their bodies say, piece by piece."""
     for first in range(0, len(rows), BODIES_AT_ONCE):
         some = rows[first : first + BODIES_AT_ONCE]
-        yield some, BODIES.read(body_texts(files, held.columns.physical_offset[some])).combine_chunks()
+        yield some, BODIES.read(body_texts(held, some)).combine_chunks()
 
 
 def _entries(held: Held, rows: Longs, bodies: pa.Table, readable: Mask, names: _Names) -> Entries:

@@ -14,7 +14,7 @@ TransactionalMessageRocksDBService @5.4.0 … 5.5.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,12 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.damage.errors import Damage, DamageSink
-from parsers.evidence.mapped import map_file
 from parsers.messages.transaction_op import TAG as OP_TAG
 from parsers.rocksdb.layout import HALF_FAMILY, HALVES_TO
 from parsers.rocksdb.message_records import read_message_records, read_notes
 from parsers.store.store import Store
-from parsers.store.store_file import StoreFile
 from parsers.values.topics import (
     DATABASE_HALF_TOPIC,
     DATABASE_OP_TOPIC,
@@ -126,7 +124,7 @@ def transactions(
     commit, commits = halves.named_by(np.flatnonzero(_is_commit(held)), columns.prepared_transaction_offset)
     rollback, _ = halves.named_by(np.flatnonzero(columns.transaction == ROLLBACK), columns.prepared_transaction_offset)
     removed, _ = halves.named_by(np.flatnonzero(held.of_topic(DATABASE_OP_TOPIC)), columns.own[HALF_OFFSET])
-    decision = np.where(rollback != NONE, rollback, halves.listed(*_listed(store.commitlog, held)))
+    decision = np.where(rollback != NONE, rollback, halves.listed(*_listed(held)))
     decision = np.where(removed != NONE, removed, decision)
     given_up = halves.same_message(np.flatnonzero(held.of_topic(GIVEN_UP_TOPIC)))
     times = np.maximum(columns.own[CHECK_TIMES][last], 0).astype(np.int32)
@@ -259,19 +257,12 @@ class _Halves:
         return first
 
 
-def _listed(files: Sequence[StoreFile], held: Held) -> tuple[Longs, Longs]:
+def _listed(held: Held) -> tuple[Longs, Longs]:
     """The half queue offsets that the op messages list, with the row of the op message of each. One without their tag
     decides nothing (#fillOpRemoveMap)."""
-    columns = held.columns
-    is_op = held.of_topic(TRANSACTION_OP_TOPIC) & (columns.own[TAGS] == text_hash(OP_TAG))
-    rows = np.flatnonzero(is_op)
-    bases = np.array([file.base_offset or 0 for file in files], np.int64)
-    number = np.searchsorted(bases, columns.physical_offset[rows], side="right") - 1
+    is_op = held.of_topic(TRANSACTION_OP_TOPIC) & (held.columns.own[TAGS] == text_hash(OP_TAG))
     ops, offsets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for file_number in np.unique(number):
-        of_file = rows[number == file_number]
-        data = np.frombuffer(map_file(files[file_number].path), np.uint8)
-        positions = columns.physical_offset[of_file] - bases[file_number]
+    for of_file, data, positions in held.by_file(np.flatnonzero(is_op)):
         room = count_numbers(data, positions)
         op, listed = np.empty(room, np.int64), np.empty(room, np.int64)
         put_numbers(data, positions, op, listed)

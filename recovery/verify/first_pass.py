@@ -10,7 +10,7 @@ from itertools import starmap
 
 import numpy as np
 
-from parsers.damage.errors import UnreadableFile, unheard
+from parsers.damage.errors import unheard
 from parsers.evidence.extents import data_end
 from parsers.index.open import OpenIndex, open_index
 from parsers.store.store import Store
@@ -113,7 +113,7 @@ def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
     The first ones are large and the last ones small, so that all threads end at about the same time; a small log is
     not cut. What was never written of a file goes with the bytes before it.
     """
-    ends = [_written_end(file) for file in files]
+    ends = [data_end(file.path, file.size) for file in files]
     left = sum(ends)
     parts: list[list[Part]] = [[]]
     room = _share(left)
@@ -134,14 +134,6 @@ def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
 def _share(left: int) -> int:
     threads = at_once()
     return left if threads == 1 else max(WORTH_A_PART, left // (2 * threads))
-
-
-def _written_end(file: StoreFile) -> int:
-    """Where the bytes of a file end that take time to read."""
-    try:
-        return min(file.size, data_end(file.path))
-    except UnreadableFile:
-        return 0
 
 
 def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, lives: TopicLives) -> Left:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -50,7 +49,7 @@ def main(arguments: list[str]) -> int:
         while broker.runs:
             rounds.ingest()
         rounds.ingest()
-        watching.send_signal(signal.SIGINT)
+        watching.terminate()  # of a job in the background SIGINT is ignored
         watching.wait()
         return _told(broker, rounds, folder)
     finally:

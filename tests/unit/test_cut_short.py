@@ -116,6 +116,6 @@ def test_a_deleted_file_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_pipe_in_a_files_place_holds_nobody_up(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for look in (map_file, data_end):
-        with pytest.raises(UnreadableFile):
-            look(pipe)
+    with pytest.raises(UnreadableFile):
+        map_file(pipe)
+    assert data_end(pipe, 7) == 7

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from parsers.damage.errors import UnreadableFile
 from parsers.evidence.extents import data_end
 
 HOLE = 1 << 20
@@ -22,11 +21,10 @@ def test_no_written_byte_lies_behind_the_end(tmp_path: Path, places: tuple[int, 
             file.write(b"x")
     last = max((place + 1 for place in places), default=0)
     keeps_holes = path.stat().st_blocks * 512 <= len(places) * HOLE
-    assert last <= data_end(path) <= (last + HOLE if keeps_holes else 10 * HOLE)
+    assert last <= data_end(path, 10 * HOLE) <= (last + HOLE if keeps_holes else 10 * HOLE)
 
 
-def test_a_file_of_no_bytes_ends_at_0_and_a_missing_one_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_no_bytes_ends_at_0_and_one_that_was_deleted_where_its_map_does(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    assert data_end(tmp_path / "empty") == 0
-    with pytest.raises(UnreadableFile):
-        data_end(tmp_path / "missing")
+    assert data_end(tmp_path / "empty", 0) == 0
+    assert data_end(tmp_path / "deleted", HOLE) == HOLE

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from parsers.store.store import open_store
-from pipelines.ingest import derive
 from pipelines.ingest import ingest as ingesting
-from pipelines.ingest.still import StillStores
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.delta.errors import NoSpark, WorkFailed
 from pipelines.lake.lake import Lake
@@ -134,23 +132,6 @@ def test_a_queue_file_that_a_cleaner_deletes_while_queues_are_summed_up_is_no_fa
     assert ingesting.ingest_queues(plain_spark(), lake, broker, store) == []
     assert next(gone, None) is None, "it was met"
     assert lake.rows("queues", "a") == len(store.queues)
-
-
-def test_a_table_is_made_again_where_a_file_of_the_store_expired_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = iter([WorkFailed("lag: parsers.damage.errors.UnreadableFile: commitlog/0 at 0: cannot be read"), 3])
-
-    def judge_brokers(*given: Any, **named: Any) -> int:
-        if isinstance(end := next(ends), WorkFailed):
-            raise end
-        return end
-
-    monkeypatch.setattr(derive, "judge_brokers", judge_brokers)
-    nothing: Any = None
-    making = derive._Making(nothing, nothing, nothing, nothing, nothing, StillStores([], {}), frozenset())
-    assert making._judged("lag", set()) == 3
-    ends = iter([WorkFailed("lag: a worker process of Spark died"), 3])
-    with pytest.raises(WorkFailed, match="died"):
-        making._judged("lag", set())
 
 
 def test_a_file_of_config_that_takes_its_place_meanwhile_is_no_fault(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class DelayAnswer:
             "kind": words(("timer", "level"), (level != TIMER).astype(np.int8)),
             "level": pa.array(level, mask=level == TIMER),
             "topic": words(held.topics, columns.real_topic[record]),
-            "unique_id": property_texts(self.store.commitlog, columns.physical_offset[record], UNIQ_KEY),
+            "unique_id": property_texts(held, record, UNIQ_KEY),
             "queue_offset": pa.array(columns.queue_offset[record]),
             "physical_offset": pa.array(columns.physical_offset[record]),
             "stored_at": instants(columns.store_timestamp_ms[record]),

@@ -71,7 +71,6 @@ REVIVE_SCHEMA = schema_from(
 class PopAnswer:
     """What became of a store's popped messages."""
 
-    store: Store
     answer: StorePops
 
     @classmethod
@@ -84,7 +83,7 @@ class PopAnswer:
         topics: Collection[str] | None = None,
     ) -> PopAnswer:
         """Read the log, and once more for the messages themselves where any was popped; `topics`: see `pops`."""
-        return cls(store, pops(store, knowledge, offsets, damage, topics))
+        return cls(pops(store, knowledge, offsets, damage, topics))
 
     def notes(self, knowledge: StoreKnowledge) -> Iterator[str]:
         """What no row can tell."""
@@ -191,10 +190,9 @@ class PopAnswer:
 
     def _unique_ids(self, message: Longs) -> pa.Array:
         has = np.flatnonzero(message != NONE)
-        places = self.answer.messages.columns.physical_offset[message[has]]
         at = np.full(len(message), NONE, np.int64)
         at[has] = np.arange(len(has))
-        return property_texts(self.store.commitlog, places, UNIQ_KEY).take(pa.array(at, mask=at == NONE))
+        return property_texts(self.answer.messages, message[has], UNIQ_KEY).take(pa.array(at, mask=at == NONE))
 
     def _revive_queues(self, records: Longs) -> pa.Array:
         """The queue of the revive topic that a record is in, or waits for."""

@@ -81,7 +81,7 @@ class RetryAnswer:
             "queue_id": value_of(theirs.queue_id, origin),
             "queue_offset": value_of(theirs.queue_offset, origin),
             "physical_offset": value_of(theirs.physical_offset, origin),
-            "unique_id": property_texts(self.store.commitlog, columns.physical_offset[first], UNIQ_KEY),
+            "unique_id": property_texts(held, first, UNIQ_KEY),
             "stored_at": stored_at(theirs, origin),
             "state": words(RETRY_STATES, state),
             "failures": pa.array(chains.failures[rows]),
@@ -121,7 +121,7 @@ class RetryAnswer:
         """The topic that the message was sent to: by its copies, its own record, or the name of their topic."""
         held, origins, topics = self.found.held, self.found.origins, self.found.retry_topics
         by_record = words(origins.topics, value_of(origins.columns.topic, origin).fill_null(NONE).to_numpy())
-        by_copy = property_texts(self.store.commitlog, held.columns.physical_offset[first], "RETRY_TOPIC")
+        by_copy = property_texts(held, first, "RETRY_TOPIC")
         by_name = pa.array([topics[code].origin if code in topics else None for code in range(len(held.topics))])
         named = by_name.cast(pa.string()).take(pa.array(self._topic_codes(first)))
         return pc.coalesce(by_copy, by_record, named)

@@ -45,7 +45,6 @@ KEPT_NO_MORE = "rocksdbstore took it in and does not keep it any more, and the l
 class TransactionAnswer:
     """What became of a store's transactions."""
 
-    store: Store
     answer: StoreTransactions
 
     @classmethod
@@ -54,7 +53,7 @@ class TransactionAnswer:
     ) -> TransactionAnswer:
         """Read the log once; `offsets`: of all groups, of which the broker's own says how far it has checked."""
         checked = None if not offsets else offsets.get((CHECKER, TRANSACTION_TOPIC), {})
-        return cls(store, transactions(store, knowledge, checked, damage))
+        return cls(transactions(store, knowledge, checked, damage))
 
     def batches(
         self, *, topic: str | None = None, open_: bool = False, broker: str | None = None
@@ -73,9 +72,9 @@ class TransactionAnswer:
         in_database = self.answer.held.of_topic(DATABASE_HALF_TOPIC)[first]
         own_topic = words(self.answer.held.topics, columns.topic[first])
         made = {
-            "group": property_texts(self.store.commitlog, places, "PGROUP"),
-            "topic": pc.coalesce(property_texts(self.store.commitlog, places, REAL_TOPIC), own_topic),
-            "unique_id": property_texts(self.store.commitlog, places, UNIQ_KEY),
+            "group": property_texts(self.answer.held, first, "PGROUP"),
+            "topic": pc.coalesce(property_texts(self.answer.held, first, REAL_TOPIC), own_topic),
+            "unique_id": property_texts(self.answer.held, first, UNIQ_KEY),
             "state": words(TRANSACTION_STATES, state),
             "half_queue_offset": pa.array(columns.queue_offset[first]),
             "half_physical_offset": pa.array(places),

@@ -26,7 +26,7 @@ def fingerprint(file: StoreFile) -> tuple[int, str]:
     if file.kind == "rocksdb":
         return _of_database(file.path)
     data = np.frombuffer(map_file(file.path), np.uint8)
-    used = written_end(data[: data_end(file.path)])
+    used = written_end(data[: data_end(file.path, len(data))])
     digest = hashlib.sha256()
     for start in range(0, used, BLOCK):
         end = min(start + BLOCK, used)

@@ -89,14 +89,14 @@ class LogBytes:
     def __post_init__(self) -> None:
         for file in self.files:
             try:
-                data, written = np.frombuffer(map_file(file.path), np.uint8), data_end(file.path)
+                data = np.frombuffer(map_file(file.path), np.uint8)
             except StoreFormatError as error:
                 report(error.in_file(file.path), self.damage)
                 continue
             if len(data):
                 self._bases.append(file.base_offset or 0)
                 self._data.append(data)
-                self._written.append(written)
+                self._written.append(data_end(file.path, len(data)))
 
     def pieces(self, begin: int, end: int) -> Iterator[Piece]:
         """The range, cut where files begin and end. Raises UnreadableFile where a file became shorter."""

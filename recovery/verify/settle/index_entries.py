@@ -152,7 +152,7 @@ def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs, b
 
 def last_written(file: OpenIndex) -> int:
     """The number of the last entry that is not all zero."""
-    end = written_end(file.data[: data_end(file.file.path)])
+    end = written_end(file.data[: data_end(file.file.path, len(file.data))])
     return written_entries(file.data[: end + INDEX_ENTRY.size], file.slots)
 
 

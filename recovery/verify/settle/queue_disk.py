@@ -112,7 +112,7 @@ def _units(units: FileUnits, *, is_last: bool, ends_queue: bool) -> int:
     count = len(data) // UNIT
     if not ends_queue:
         return count
-    behind = data_end(units.path) if is_last and count else len(data)
+    behind = data_end(units.path, len(data)) if is_last and count else len(data)
     return -(-written_bytes(data[: min(behind, count * UNIT)]) // UNIT)
 
 

@@ -146,7 +146,7 @@ def _walked(store: Store, file: StoreFile) -> _Walked | None:
     """None for a file that the system refuses."""
     try:
         content, columns = map_file(file.path), ext_columns([file])
-        written = written_bytes(np.frombuffer(content, np.uint8)[: data_end(file.path)])
+        written = written_bytes(np.frombuffer(content, np.uint8)[: data_end(file.path, len(content))])
         end = int(columns.unit_size.sum())
         is_cut = end + CQ_EXT_SIZE.size > len(content)
         size_there = 0 if is_cut else CQ_EXT_SIZE.unpack(content, end)["unit_size"]
