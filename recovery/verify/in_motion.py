@@ -9,7 +9,7 @@ and stays a finding where no look settles it: its evidence says so.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.store.file_state import FileState, state_of
@@ -17,6 +17,7 @@ from parsers.store.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.watermark import dispatched_before, log_end_from
 from recovery.verify.findings.finding import Explained, Finding, Place
+from recovery.verify.running_broker import cleaner_is_due, is_running
 from recovery.verify.settle.index_again import right_by_now
 from recovery.verify.settle.outline import Outline
 from recovery.verify.verify import Verification, verify
@@ -26,8 +27,8 @@ BEHIND = "it lies behind the messages that were in their queues and in the index
 GROWN = "entries were added to the index file while it was compared, and it is right"
 EXPIRED = "its log file was deleted while it was compared"
 UNCLEANED = (
-    "a running broker deletes files of queues and index after those of its log, one by one; where they stay for "
-    "minutes, log files were taken away"
+    "a running broker deletes files of queues and index in the rounds after it has deleted those of its log, and may "
+    "not have come to these; where they stay, log files were taken away, or a reader kept the file from being deleted"
 )
 LEFT = "log_head_missing"
 HEADS = ("log_begins_late", LEFT)
@@ -99,6 +100,7 @@ def confirmed(
     found stays a finding, also where its bytes were written over meanwhile; what no other look found is marked in its
     evidence. What only earlier looks found becomes a state that is explained.
     """
+    found = _without_uncleaned(found, store, known)
     earlier: list[Finding] = []
     is_settled = not found.findings
     for look in range(LOOKS):
@@ -111,18 +113,18 @@ def confirmed(
         moment = Moment.of(now)
         if is_settled := moment == since:
             break
-        found = without_progress(found, now, since, moment, until)
+        found = without_progress(found, now, known, since, moment, until)
         if look == LOOKS - 1 or not found.findings:
             break
         earlier += found.findings
         told = {(_cause(finding), finding.evidence) for finding in found.findings}
-        found, since = verify(now, known), moment
+        found, since = _without_uncleaned(verify(now, known), now, known), moment
         is_settled = all((_cause(finding), finding.evidence) in told for finding in found.findings)
     return found if not earlier else _settled(found, earlier, holds=is_settled)
 
 
 def without_progress(
-    found: Verification, now: Store, since: Moment, moment: Moment, until: int | None = None
+    found: Verification, now: Store, known: StoreKnowledge, since: Moment, moment: Moment, until: int | None = None
 ) -> Verification:
     """A look between two moments of a store that was written to: what is on its way is explained."""
     if moment.dispatched <= since.dispatched:
@@ -132,6 +134,21 @@ def without_progress(
     grown = right_by_now(now, (f.places[0] for f in found.findings if f.kind in GROWING and f.places))
     expired = range(since.log_start, moment.log_start)
     whys = {finding: why for finding in found.findings if (why := _why_passing(finding, grown, expired, behind))}
+    return _without(found, whys | _uncleaned(found, now, known))
+
+
+def _without_uncleaned(found: Verification, store: Store, known: StoreKnowledge) -> Verification:
+    """Without what a broker that runs on the store has yet to delete, also where it writes nothing."""
+    return _without(found, _uncleaned(found, store, known) if is_running(store.root) else {})
+
+
+def _uncleaned(found: Verification, store: Store, known: StoreKnowledge) -> dict[Finding, str]:
+    """Findings of files that the cleaner of a running broker may not have come to yet, each with why it is none."""
+    left = [finding for finding in found.findings if finding.kind == LEFT]
+    return dict.fromkeys(left, UNCLEANED) if left and cleaner_is_due(store, known.settings) else {}
+
+
+def _without(found: Verification, whys: Mapping[Finding, str]) -> Verification:
     if not whys:
         return found
     return replace(
@@ -144,9 +161,6 @@ def without_progress(
 def _why_passing(finding: Finding, grown: Collection[Place], expired: range, behind: range) -> str | None:
     """Why a finding is only of something on its way; None where it is not.
 
-    Source: DefaultMessageStore#cleanFilesPeriodically: the log's cleaner, then that of queues and index, which waits
-    deleteConsumeQueueFilesInterval after each file @4.9.7, 5.3.3.
-
     Args:
         grown: places that are right by now.
         expired: physical offsets of the files that were deleted during the look.
@@ -155,8 +169,6 @@ def _why_passing(finding: Finding, grown: Collection[Place], expired: range, beh
     """
     if finding.kind in HEADS and expired:
         return EXPIRED
-    if finding.kind == LEFT:
-        return UNCLEANED
     if (start := finding.span.physical_offset) is not None:
         return BEHIND if start in behind else EXPIRED if start in expired else None
     return GROWN if finding.kind in GROWING and finding.places and finding.places[0] in grown else None

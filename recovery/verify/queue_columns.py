@@ -124,7 +124,8 @@ class LeftQueue:
             if first < end:
                 rows = queue_offsets[first:end] - units.first
                 whole = _columns(units, int(rows[0]), int(rows[-1]) + 1)
-                pieces.append(QueueUnits._make(column[rows - rows[0]] for column in whole))
+                there = rows[rows - rows[0] < len(whole.queue_offset)] - rows[0]
+                pieces.append(QueueUnits._make(column[there] for column in whole))
         return _joined(pieces)
 
     def with_settled(self, messages: QueueMessages) -> QueueUnits:
@@ -163,10 +164,10 @@ def _spans(disk: QueueOnDisk, trace: QueueTrace) -> Iterator[tuple[FileUnits, in
 
 
 def _columns(units: FileUnits, first: int, end: int) -> QueueUnits:
-    """Units `first` to before `end` of a file."""
+    """Units `first` to before `end` of a file, as far as it has them any more."""
     data = units.bytes()
-    end = min(end, len(data) // CQ_UNIT.size)
-    view = CQ_UNIT.array(data.data, at=first * CQ_UNIT.size, count=max(0, end - first))
+    first, end = (min(each, len(data) // CQ_UNIT.size) for each in (first, end))
+    view = CQ_UNIT.array(data.data, at=first * CQ_UNIT.size, count=end - first)
     offsets = np.arange(units.first + first, units.first + first + len(view))
     return QueueUnits(offsets, *(view[name].astype(np.int64) for name in CQ_UNIT.offsets))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +18,22 @@ from recovery.knowledge.inference import StoreKnowledge
 from recovery.knowledge.knowledge import knowledge_of
 from recovery.query.ledger import LedgerRange
 from recovery.verify import in_motion, ledger_in_motion
+from recovery.verify.first_pass import files_of, first_pass
 from recovery.verify.in_motion import GONE, IN_PROGRESS, UNCLEANED, UNSETTLED, verify_in_motion
 from recovery.verify.store_ledger import StoreLedger
-from recovery.verify.verify import Verification, verify
+from recovery.verify.verify import Verification, judged, verify
 from tests.support.cli import call
 from tests.support.copies import copy_tree
 from tests.support.recovery_cases import golden_cases
 
 CLEAN = "s551-clean"
+HOLD = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX, 1)
+    print(flush=True)
+    sys.stdin.read()
+"""
 Step = Callable[[], object]
 
 
@@ -78,14 +89,58 @@ def test_what_was_only_on_its_way_is_no_finding(root: Path, meanwhile: list[Step
     assert all(state.places for state in passing)
 
 
-def test_files_that_a_running_broker_has_yet_to_delete_are_no_finding(root: Path, meanwhile: list[Step]) -> None:
+@pytest.fixture
+def expired(root: Path) -> Path:
+    """Log files are gone whose queue files are there. Its cleaner is due for two rounds of ten seconds."""
     for log in sorted((root / "commitlog").iterdir())[:2]:
         log.unlink()
     assert [finding.kind for finding in look(root).findings] == ["log_head_missing"]
-    meanwhile.append(undispatched(root, units=1))
-    found = look(root)
+    return root
+
+
+@pytest.fixture
+def lock(expired: Path) -> Iterator[Path]:
+    """What another process holds, as a broker does."""
+    lock = expired / "lock"
+    lock.write_bytes(b"lock")
+    os.utime(lock, (0, 0))
+    command = [sys.executable, "-S", "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield lock
+        process.communicate()
+
+
+def test_files_that_a_broker_which_writes_has_yet_to_delete_are_no_finding(
+    expired: Path, meanwhile: list[Step]
+) -> None:
+    meanwhile.append(undispatched(expired, units=1))
+    found = look(expired)
     assert found.findings == ()
     assert any(UNCLEANED in state.why for state in found.explained)
+
+
+def test_files_that_an_idle_broker_has_yet_to_delete_are_no_finding_for_as_long_as_that_takes(
+    expired: Path, lock: Path
+) -> None:
+    found = look(expired)
+    assert found.findings == ()
+    assert any(UNCLEANED in state.why for state in found.explained)
+    log = expired / "commitlog"
+    os.utime(log, (0, log.stat().st_mtime - 3600))
+    assert [finding.kind for finding in look(expired).findings] == ["log_head_missing"]
+    os.utime(lock)
+    assert look(expired).findings == (), "it has just started"
+
+
+def test_queue_files_that_are_deleted_while_they_are_compared_have_no_units(expired: Path) -> None:
+    store = open_store(expired)
+    known = knowledge_of(store)
+    files = files_of(store, known)
+    for queue in (expired / "consumequeue").glob("*/*"):
+        min(queue.iterdir()).unlink()
+    assert judged(store, known, files, first_pass(store, known, files)).findings
 
 
 def test_what_is_wrong_is_found_although_a_broker_writes(root: Path, meanwhile: list[Step]) -> None:

@@ -230,7 +230,7 @@ def test_what_leads_behind_the_logs_end_is_no_work_in_progress(root: Path) -> No
     copy_tree(root.parent / "queues", root / "consumequeue")
     assert misled(root) == place
     now = store.listed_again()
-    settled = without_progress(found, now, since, Moment.of(now))
+    settled = without_progress(found, now, known, since, Moment.of(now))
     behind = {finding.span.physical_offset for finding in settled.findings if finding.kind == "unit_beyond_log"}
     assert place in behind
     assert len(settled.findings) < len(found.findings), "what was not dispatched yet is in progress"

@@ -64,8 +64,8 @@ LOG_KINDS: dict[str, Kind] = {
     "log_head_missing": Kind(
         "error",
         "consumequeue",
-        "Whole queue or index files lead below the log's first file: a broker's cleaner deletes them together with "
-        "the log's, unless it was stopped in between.",
+        "Whole queue or index files lead below the log's first file: a broker's cleaner deletes them in the rounds "
+        "after the log's, unless it was stopped in between or a reader kept it from it.",
         "The queues' minimum moves up to the first message that is left.",
         RESTORE_LOG,
     ),
