@@ -25,6 +25,7 @@ ENDING = ".exe" if os.name == "nt" else ""
 PYTHON = VENV / SCRIPTS / ("python" + ENDING)
 UV = BOOTSTRAP / SCRIPTS / ("uv" + ENDING)
 STAMP = VENV / ".rocketlens-lock"
+KERNELS = ROOT / "parsers" / "kernels" / "built" / "native.json"
 
 COMMANDS = {
     "demo": (["-m", "pipelines.demo"], "ingest the bundled real store, build every table, answer in a page"),
@@ -152,13 +153,15 @@ def alone():
         yield
 
 
-def set_up() -> None:
-    """Make `.venv` match the lock; do nothing when it does already. Raises SetUpError."""
-    if is_ready():
+def set_up(with_kernels: bool) -> None:
+    """Make `.venv` match the lock, and compile the kernels; do nothing when all is there. Raises SetUpError."""
+    if is_ready() and not (with_kernels and lacks_kernels()):
         return
     with alone():
         if not is_ready():
             make()
+        if with_kernels and lacks_kernels():
+            compile_kernels()
 
 
 def make() -> None:
@@ -175,9 +178,22 @@ def make() -> None:
     say("installing the locked packages into .venv (once; about a minute)")
     into = ["--quiet", "--python", PYTHON]
     step("installing", uv, "pip", "sync", *into, "--compile-bytecode", "--require-hashes", LOCK)
-    step("installing rocketlens", uv, "pip", "install", *into, "--no-deps", "--editable", ROOT)
+    step("installing rocketlens", uv, "pip", "install", *into, "--no-build-isolation", "--no-deps", "--editable", ROOT)
     STAMP.write_text(wanted())
     say(f"ready in {time.time() - began:.0f} s")
+
+
+def lacks_kernels() -> bool:
+    """They can be compiled ahead and are not; without a C compiler each is compiled when it is first called."""
+    return not KERNELS.exists() and shutil.which(os.environ.get("CC") or "cc") is not None
+
+
+def compile_kernels() -> None:
+    """Compile ahead what runs as machine code."""
+    say("compiling what runs as machine code (once; half a minute)")
+    done = subprocess.run([str(PYTHON), "-m", "parsers.kernels.ahead.build"], cwd=str(ROOT), check=False)
+    if done.returncode:
+        say("each kernel is compiled when it is first called")
 
 
 def usage() -> str:
@@ -199,7 +215,7 @@ def main(argv: list) -> int:
     try:
         if argv[0] == BUNDLE:
             return bundle(argv[1:])
-        set_up()
+        set_up(with_kernels=argv[0] != "test")  # which compiles them while it lints
     except SetUpError as refused:
         say(str(refused))
         return 1

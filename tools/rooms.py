@@ -19,7 +19,7 @@ BESIDE = {
     "docs": "the documentation",
     "notebooks": "notebooks as Python files; they know the door only",
     "tests": "the tests, and under `golden` what RocketMQ itself wrote",
-    "tools": "what works before anything is installed, of the standard library alone",
+    "tools": "what works before anything is installed, of the standard library alone, and what a wheel is built with",
 }
 """Folders that are no rooms."""
 CHAPTERS = {
@@ -45,6 +45,7 @@ CHAPTERS = {
         "explain",
         "",
     ),
+    "parsers/kernels": ("", "llvm", "ahead"),
     "parsers/commitlog": ("record", "dledger_headers", "compiled", "files", "batches", ""),
     "recovery": (
         "rules",

@@ -13,8 +13,9 @@ from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
 from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import LongRows
 from parsers.kernels.bigendian import load_long, load_short
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.store.store_file import StoreFile
 from parsers.values.java import LONG_MIN
 
@@ -36,8 +37,8 @@ class ExtColumns(NamedTuple):
     store_timestamp_ms: Longs
 
 
-@cached_njit(nogil=True, _nrt=False)
-def walk_ext(data: Bytes, found: Longs) -> int:
+@kernel
+def walk_ext(data: Bytes, found: LongRows) -> int:
     """Fill position, size, tags code and store time of the units, as far as there is room; returns how many there are.
 
     Ends where sizes do not fit.

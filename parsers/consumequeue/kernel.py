@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT, MAX_EXT_ADDRESS
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.values.java import INT_MAX
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -37,7 +37,7 @@ class UnitColumns(NamedTuple):
     tags_kind: Codes
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def valid_prefix(data: Bytes) -> int:
     """The first unit that ConsumeQueue#recover would not accept."""
     count = len(data) // UNIT_SIZE
@@ -50,7 +50,7 @@ def valid_prefix(data: Bytes) -> int:
     return unit
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def decode_units(data: Bytes, first_queue_offset: int, scheduled: bool, units: UnitColumns) -> int:
     """Fill the columns from whole units, leaving out those that are not valid; returns the rows filled."""
     queue_offset, physical_offset, msg_size, tags_code, kind, tags_kind = units
@@ -70,7 +70,7 @@ def decode_units(data: Bytes, first_queue_offset: int, scheduled: bool, units: U
     return row
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def count_units(data: Bytes) -> tuple[int, int, int]:
     """(messages, pre-blanks, CommitLog byte after the last message or -1) of the valid units."""
     messages, blanks, end = 0, 0, -1
@@ -87,7 +87,7 @@ def count_units(data: Bytes) -> tuple[int, int, int]:
     return messages, blanks, end
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def first_live_unit(data: Bytes, commitlog_min: int) -> int:
     """The first message whose record is not below the CommitLog's minimum, pre-blanks passed over; -1 without one."""
     for unit in range(len(data) // UNIT_SIZE):

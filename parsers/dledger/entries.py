@@ -12,7 +12,7 @@ from parsers.commitlog.batches.segment import read_segment
 from parsers.commitlog.dledger_headers.layout import ENTRY_HEADER, HEADER_SIZE, header_size
 from parsers.commitlog.files.logfile import LogFile, open_log
 from parsers.damage.errors import DamageSink, StoreFormatError, report
-from parsers.kernels.blocks import Bytes
+from parsers.kernels.arrays import Bytes
 from parsers.layouts.columns import schema_from
 from parsers.layouts.constants import named_constant
 from parsers.store.places import printable_name

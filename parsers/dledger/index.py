@@ -21,7 +21,7 @@ from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, r
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
 from parsers.evidence.spans import spans, written_end
-from parsers.kernels.blocks import Bytes
+from parsers.kernels.arrays import Bytes
 from parsers.layouts.columns import schema_from
 from parsers.layouts.constants import named_constant
 from parsers.store.sequence import sequence_errors

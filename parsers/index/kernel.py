@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.kernels.arrays import LongRows
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import prefetch
 from parsers.kernels.java_hash import hash_utf8, index_hash
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Longs: TypeAlias = npt.NDArray[np.int64]
@@ -44,7 +45,7 @@ class EntryColumns(NamedTuple):
     slot: Ints
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def index_key_hash(utf16_units: Bytes) -> int:
     """IndexFile#indexKeyHashMethod over big-endian UTF-16; the compiled twin of java.index_key_hash."""
     value = np.uint32(0)
@@ -55,7 +56,7 @@ def index_key_hash(utf16_units: Bytes) -> int:
     return 0 if signed == -(2**31) else abs(signed)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def select_entries(
     data: Bytes,
     hash_slots: int,
@@ -120,22 +121,22 @@ class KeyHits(NamedTuple):
     `ending` and `last` say how its chain ended in the file looked at last: see `select_entries`.
     """
 
-    places: Longs
-    entry_nos: Longs
-    files: Longs
+    places: LongRows
+    entry_nos: LongRows
+    files: LongRows
     found: Longs
     ending: Longs
     last: Longs
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def hash_keys(texts: Bytes, ends: Longs, seed: int, hashes: Longs) -> None:
     """`index_key_hash` of the text that `seed` is the hash of, followed by each of the texts (UTF-8) that end there."""
     for row in range(len(hashes)):
         hashes[row] = index_hash(hash_utf8(texts, ends[row], ends[row + 1], seed))
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def ask_for_chains(data: Bytes, hash_slots: int, key_hashes: Longs, links: Longs) -> None:
     """Ask for the cache lines that the first entries of some chains lie in; `links` is room for an entry of each."""
     entries_at, last_slot = HEADER_SIZE + hash_slots * SLOT_SIZE, len(data) - SLOT_SIZE
@@ -153,7 +154,7 @@ def ask_for_chains(data: Bytes, hash_slots: int, key_hashes: Longs, links: Longs
                 prefetch(data, entries_at + links[row] * ENTRY_SIZE)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def select_for_keys(
     data: Bytes, hash_slots: int, key_hashes: Longs, begin_ms: int, end_ms: int, file: int, hits: KeyHits
 ) -> None:
@@ -173,7 +174,7 @@ def select_for_keys(
                 files[row, number] = file
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def decode_entries(data: Bytes, hash_slots: int, first_no: int, end_no: int, columns: EntryColumns) -> int:
     """Fill the columns from entries `first_no` to before `end_no`, leaving out impossible ones; returns the rows."""
     entry_no, key_hash, physical_offset, time_diff_s, prev_index_no, slot = columns
@@ -193,7 +194,7 @@ def decode_entries(data: Bytes, hash_slots: int, first_no: int, end_no: int, col
     return row
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def proves(data: Bytes, hash_slots: int, entries: int, checked: int) -> bool:
     """Whether the first, and the last `checked`, of `entries` entries lie in chains of `hash_slots` slots.
 
@@ -218,7 +219,7 @@ def proves(data: Bytes, hash_slots: int, entries: int, checked: int) -> bool:
     return True
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def proven_slot_counts(
     data: Bytes, entries: int, end_physical_offset: int, first_most: int, end_most: int, found: Longs
 ) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -18,7 +18,7 @@ P2, P4, P8 = 31**2, 31**4, 31**8 % 2**32
 POWERS: tuple[int, ...] = tuple(31**power % 2**32 for power in range(8))
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def _eight(word: int) -> int:
     """What eight bytes below 0x80 add to a hash, before it is cut to 32 bits: neighbours are joined pair by pair."""
     pairs = ((word >> 8) & EVEN_BYTES) * 31 + (word & EVEN_BYTES)
@@ -26,7 +26,7 @@ def _eight(word: int) -> int:
     return (fours >> 32) * P4 + (fours & LOW_32)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
     """The hash of the text before (`seed`, 0: none) continued over bytes `start` to `end`, as an unsigned 32-bit int.
 
@@ -60,7 +60,7 @@ def hash_utf8(data: Bytes, start: int, end: int, seed: int) -> int:
     return value
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def _code_point(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """The code point of a sequence of two to four bytes and the byte after it; (-1, at) when malformed."""
     first = int(np.int64(data[at]))
@@ -79,7 +79,7 @@ def _code_point(data: Bytes, at: int, end: int) -> tuple[int, int]:
     return point, at + more + 1
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def index_hash(unsigned_hash: int) -> int:
     """`IndexFile#indexKeyHashMethod` of an unsigned hash: its absolute value as an int, 0 for -2**31."""
     if unsigned_hash < 2**31:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, high_mask, lowest_bit
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.arrays import BLOCK, Bytes
+from parsers.kernels.blocks import block_before_end, copy, high_mask, lowest_bit
+from parsers.kernels.kernel import inline_kernel, kernel
 
 REPLACEMENT = (0xEF, 0xBF, 0xBD)
 GROWTH = 3
 """One malformed byte becomes three."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def _sequence(data: Bytes, at: int, end: int) -> int:
     """Bytes of the character at `at`; negative: how many malformed bytes one U+FFFD stands for."""
     first = data[at]
@@ -38,7 +39,7 @@ def _sequence(data: Bytes, at: int, end: int) -> int:
     return needed
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def is_valid(data: Bytes, at: int, size: int) -> bool:
     """The range is UTF-8 that Java keeps as it is. `data` has at least 64 bytes."""
     end = at + size
@@ -54,7 +55,7 @@ def is_valid(data: Bytes, at: int, size: int) -> bool:
     return True
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def _after_run(data: Bytes, at: int, end: int) -> int:
     """Where a run of characters beyond ASCII ends; -1 where it is malformed."""
     while at < end and data[at] >= 0x80:
@@ -65,7 +66,7 @@ def _after_run(data: Bytes, at: int, end: int) -> int:
     return at
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def copy_repaired(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
     """Copy `size` bytes as valid UTF-8 of at most three times the size; returns where they end in the target.
 
@@ -87,11 +88,11 @@ def copy_repaired(target: Bytes, to: int, source: Bytes, at: int, size: int) -> 
 def are_valid(data: Bytes, ends: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Which of the texts between consecutive `ends` are UTF-8 that Java keeps as it is."""
     valid = np.zeros(len(ends) - 1, np.bool_)
-    _note_valid(data if len(data) >= BLOCK else np.pad(data, (0, BLOCK - len(data))), ends, valid)
+    note_valid(data if len(data) >= BLOCK else np.pad(data, (0, BLOCK - len(data))), ends, valid)
     return valid
 
 
-@cached_njit(nogil=True, _nrt=False)
-def _note_valid(data: Bytes, ends: npt.NDArray[np.int32], valid: npt.NDArray[np.bool_]) -> None:
+@kernel
+def note_valid(data: Bytes, ends: npt.NDArray[np.int32], valid: npt.NDArray[np.bool_]) -> None:
     for row in range(len(valid)):
         valid[row] = is_valid(data, ends[row], ends[row + 1] - ends[row])

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def written_bytes(data: npt.NDArray[np.uint8]) -> int:
     """Bytes up to and including the last one that is not zero; 0 for a file of zeros."""
     end = len(data)

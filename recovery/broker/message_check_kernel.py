@@ -12,23 +12,22 @@ from parsers.commitlog.compiled.kernel import body_crc_ok
 from parsers.commitlog.compiled.shape import AT_BODY_CRC, AT_MAGIC, shape_of
 from parsers.commitlog.record.layout import MAGIC_V2
 from parsers.kernels.bigendian import load_int
-from parsers.kernels.numba_cache import cached_njit
-from recovery.scan.property_spans import INNER_BASE, INNER_NUM, SPANS, find_spans
+from parsers.kernels.kernel import kernel
+from recovery.scan.property_spans import INNER_BASE, INNER_NUM, find_spans
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
 
 
-@cached_njit(nogil=True)
+@kernel
 def walk_valid(
-    data: Bytes, at: int, v2: bool, crc: bool, split_values: bool, positions: Longs, before: int = 0
+    data: Bytes, at: int, v2: bool, crc: bool, split_values: bool, span: Longs, positions: Longs, before: int
 ) -> tuple[int, int]:
     """How many records from byte `at` on are valid one after another, filling `positions`, and the byte after them.
 
     Stops early at a record that only the readable form can judge: inner-batch numbers, odd properties, a header that is
-    no entry's. `before`: bytes of the header before each record, 0 without one.
+    no entry's. `span` is room for the pass; `before`: bytes of the header before each record, 0 without one.
     """
-    span = np.empty(SPANS, np.int64)
     count = 0
     while count < len(positions):
         record = at + before

@@ -10,6 +10,7 @@ from recovery.broker.message_check_kernel import walk_valid
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.scan.kernel import INVALID, ScanBatch
+from recovery.scan.property_spans import SPANS
 from recovery.scan.scanner import LogScanner
 
 RECORDS_PER_RUN = 1 << 15
@@ -54,6 +55,7 @@ class RecordRuns:
             version.reads_v2_messages,
             crc,
             not version.keeps_property_values_with_separators,
+            np.empty(SPANS, np.int64),
             positions,
             self.before,
         )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.evidence.mapped import require_whole
-from parsers.kernels.blocks import BLOCK
+from parsers.kernels.arrays import BLOCK
 from parsers.kernels.utf8 import GROWTH
 from parsers.store.store_file import StoreFile
 from recovery.fates.held_kernel import (

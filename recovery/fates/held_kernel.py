@@ -20,8 +20,9 @@ from parsers.commitlog.compiled.shape import (
     shape_of,
 )
 from parsers.commitlog.record.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION, TAIL
+from parsers.kernels.arrays import LongRows
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.kernels.utf8 import copy_repaired
 from recovery.scan.kernel import plain_number, store_time_of
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
@@ -30,7 +31,6 @@ from recovery.scan.topic_table import ABSENT, TopicArrays, look_up, name_hash
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
-Matrix = npt.NDArray[np.int64]
 
 REAL_TOPIC, ID = 0, 1
 """Places of the two names that every story asks for; its own follow."""
@@ -87,10 +87,10 @@ class HeldColumns(NamedTuple):
     real_topic: Ints
     reconsume_times: Ints
     transaction: Ints
-    own: Matrix
+    own: LongRows
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def find_values(data: Bytes, at: int, end: int, names: Names, span: Longs) -> None:
     """Where the value of each name is, as (start, end) pairs in `span`; NONE without one, the last of several."""
     text, ends, _ = names
@@ -108,14 +108,14 @@ def find_values(data: Bytes, at: int, end: int, names: Names, span: Longs) -> No
         at = stop + 1
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def birth_hash(data: Bytes, at: int, sys_flag: int) -> int:
     """A hash of when and where a message was born and of its body: what every copy of it keeps."""
     host_end = at + AT_BORN_HOST + V4_HOST_SIZE + (HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0)
     return name_hash(data, at + AT_BORN_TIMESTAMP, host_end) ^ (load_int(data, at + AT_BODY_CRC) & 0xFFFFFFFF)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def kept_value(data: Bytes, start: int, end: int, kind: int) -> int:
     """What is kept of a value, NONE without one."""
     if start < 0:
@@ -135,7 +135,7 @@ def kept_value(data: Bytes, start: int, end: int, kind: int) -> int:
     return name_hash(data, start, end)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def hex_number(data: Bytes, start: int, end: int) -> int:
     """The number of hex digits, NONE for anything else and for one of 64 bits."""
     value = 0
@@ -153,7 +153,7 @@ def hex_number(data: Bytes, start: int, end: int) -> int:
     return value
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def has_any(span: Longs, names: Longs) -> bool:
     """Whether a record has one of these names."""
     found = False
@@ -162,7 +162,7 @@ def has_any(span: Longs, names: Longs) -> bool:
     return found
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def hold_records(
     data: Bytes, positions: Longs, row: int, topics: TopicArrays, wanted: Wanted, held: HeldColumns, used: int
 ) -> tuple[int, int, int, int]:
@@ -208,7 +208,7 @@ def hold_records(
     return row, used, 0, 0
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def value_sizes(data: Bytes, positions: Longs, names: Names, span: Longs, starts: Longs, sizes: Longs) -> None:
     """Where the value of the first name is in each record, and its bytes; size NONE without one."""
     for row in range(len(positions)):
@@ -217,14 +217,14 @@ def value_sizes(data: Bytes, positions: Longs, names: Names, span: Longs, starts
         starts[row], sizes[row] = span[0], span[1] - span[0] if span[0] >= 0 else NONE
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def body_sizes(data: Bytes, positions: Longs, starts: Longs, sizes: Longs) -> None:
     """Where the body is in each record, and its bytes."""
     for row in range(len(positions)):
         _, starts[row], sizes[row], _, _, _, _ = shape_of(data, positions[row])
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_values(data: Bytes, starts: Longs, sizes: Longs, text: Bytes, ends: Ints) -> None:
     """Gather values as valid UTF-8; `text` has room for three times their bytes and 64 more."""
     to = 0

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.compiled.shape import shape_of
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from recovery.scan.kernel import COMMA, ZERO, plain_number
 
 Bytes = npt.NDArray[np.uint8]
@@ -17,7 +17,7 @@ Longs = npt.NDArray[np.int64]
 PLUS = 0x2B
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def count_numbers(data: Bytes, positions: Longs) -> int:
     """How many numbers the bodies hold at most."""
     count = 0
@@ -29,7 +29,7 @@ def count_numbers(data: Bytes, positions: Longs) -> int:
     return count
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def half_offset(data: Bytes, start: int, end: int) -> int:
     """`Long#valueOf` of a text, as far as a queue goes: a plus sign and zeros may stand before the digits."""
     start += int(start < end and data[start] == PLUS)
@@ -38,7 +38,7 @@ def half_offset(data: Bytes, start: int, end: int) -> int:
     return plain_number(data, start, end)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_numbers(data: Bytes, positions: Longs, row_of: Longs, numbers: Longs) -> None:
     """Every number of the bodies and the row it is from; what is none, or below 0, is -1, which no queue has."""
     used = 0

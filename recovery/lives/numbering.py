@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.arrays import LongRows
+from parsers.kernels.kernel import kernel
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import decode_utf8
 from recovery.rules.dispatch import DispatchRules
@@ -90,9 +91,9 @@ class NumberingNotes:
         return decode_utf8(self._topics.stored[topic]), queue_id
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def note_stretches(
-    queues: _Open, records: RecordColumns, units: UnitColumns, row: int, stretches: Longs, used: int
+    queues: _Open, records: RecordColumns, units: UnitColumns, row: int, stretches: LongRows, used: int
 ) -> tuple[int, int]:
     """Note the units from `row` on: (row, stretches used), the row before the end where room is lacking."""
     slots, keys, met, current = queues

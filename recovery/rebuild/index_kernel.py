@@ -10,7 +10,7 @@ import numpy.typing as npt
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.kernels.bigendian import load_int, store_int, store_long
 from parsers.kernels.blocks import prefetch
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.values.java import INT_MAX
 from recovery.scan.kernel import INVALID, RecordColumns
 
@@ -38,7 +38,7 @@ class IndexInWork(NamedTuple):
     count_puts: bool
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_key(file: IndexInWork, key_hash: int, physical_offset: int, store_time: int) -> None:
     """`IndexFileWriter.put` for a file that is not full."""
     data, header, hash_slots, _, count_puts = file
@@ -63,7 +63,7 @@ def put_key(file: IndexInWork, key_hash: int, physical_offset: int, store_time: 
     header[END_PHYSICAL], header[END_TIME] = physical_offset, store_time
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_records(file: IndexInWork, records: RecordColumns, keys: Ints, row: int, key_row: int) -> tuple[int, int]:
     """Index the records from `row`, going on at `key_row` of its keys; returns both where a new file is needed.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.kernels.bigendian import store_int, store_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from recovery.rebuild.queue_writer import MOST_OFFSET
 from recovery.scan.kernel import RecordColumns, Shorts, UnitColumns
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number
@@ -72,7 +72,7 @@ def new_state(capacity: int) -> QueueState:
     )
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count: Shorts, number: Ints, row: int) -> int:
     """The queue number of every unit of a classic queue from `row` on, NOT_PLACED for the others.
 
@@ -87,7 +87,7 @@ def number_queues(state: QueueState, topic: Ints, queue_id: Ints, message_count:
     return row
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
     """Rows by number, in their own order within each; `starts` are moved to the groups' ends."""
     for row in range(len(number)):
@@ -96,7 +96,7 @@ def fill_groups(number: Ints, starts: Longs, order: Longs) -> None:
             starts[number[row]] += 1
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def place(
     state: QueueState, queue: int, file_size: int, physical_offset: int, msg_size: int, queue_offset: int
 ) -> bool:
@@ -122,7 +122,7 @@ def place(
     return True
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: int) -> bool:
     """Whether a unit is appended to a BatchCQ; moves `end` past it if so.
 
@@ -141,7 +141,7 @@ def place_batch(state: QueueState, queue: int, file_size: int, physical_offset: 
     return True
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def place_units(
     state: QueueState, file_size: int, batch_file_size: int, records: RecordColumns, units: UnitColumns, queue: Ints
 ) -> None:
@@ -160,7 +160,7 @@ def place_units(
         queue[row] = number if placed else NOT_PLACED
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def pack_units(
     state: QueueState, records: RecordColumns, units: UnitColumns, queue: Ints, starts: Longs, packed: Bytes
 ) -> None:

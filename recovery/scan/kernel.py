@@ -21,10 +21,11 @@ from parsers.commitlog.compiled.shape import (
     shape_of,
 )
 from parsers.commitlog.record.layout import HOST_V4, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION
+from parsers.kernels.arrays import BLOCK
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
+from parsers.kernels.blocks import equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 from recovery.rules.dispatch import COMMIT, ROLLBACK
 from recovery.scan.property_spans import (
     DELAY,
@@ -106,7 +107,7 @@ class ScanOptions(NamedTuple):
     span: Longs
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def plain_number(data: Bytes, start: int, end: int) -> int:
     """The number of 1 to 18 ASCII digits; -1 for anything else."""
     if not 0 < end - start <= MAX_DIGITS:
@@ -119,7 +120,7 @@ def plain_number(data: Bytes, start: int, end: int) -> int:
     return value
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def word_end(data: Bytes, at: int, end: int) -> int:
     """Where the first space from `at` on is, or `end`."""
     while at + BLOCK <= len(data) and at < end:
@@ -132,7 +133,7 @@ def word_end(data: Bytes, at: int, end: int) -> int:
     return min(at, end)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: bool, keys: Ints, key_rows: int) -> int:
     """Append the index hashes of one record; the new number of rows, or MALFORMED."""
     value = 0
@@ -161,7 +162,7 @@ def put_keys(data: Bytes, span: Longs, seed: int, tag_seed: int, index_tags: boo
     return key_rows
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def tags_code_of(
     data: Bytes, span: Longs, scheduled: bool, store_timestamp_ms: int, delay_ms: Longs
 ) -> tuple[int, bool]:
@@ -177,7 +178,7 @@ def tags_code_of(
     return (value if value < 2**31 else value - 2**32), value != MALFORMED
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def pieces(data: Bytes, start: int, end: int) -> int:
     """Pieces between commas; 0 when one is empty or holds a path separator."""
     count, size = 1, 0
@@ -193,14 +194,14 @@ def pieces(data: Bytes, start: int, end: int) -> int:
     return count if size else 0
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def piece_end(data: Bytes, at: int, end: int) -> int:
     while at < end and data[at] != COMMA:
         at += 1
     return at
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_multi_dispatch(
     data: Bytes, span: Longs, topics: TopicArrays, row: int, queue_id: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
@@ -230,7 +231,7 @@ def put_multi_dispatch(
     return DONE, at, 0, 0
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
     """Base offset and message count of a record in a BatchCQ; count 0 where only the scalar rule can tell."""
     if span[2 * INNER_NUM] < 0 or span[2 * INNER_BASE] < 0:
@@ -240,7 +241,7 @@ def batch_of(data: Bytes, span: Longs, queue_offset: int) -> tuple[int, int]:
     return base, count if base >= 0 and 0 < count < 2**15 else 0
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_units(
     data: Bytes, span: Longs, topics: TopicArrays, records: RecordColumns, row: int, units: UnitColumns, at: int
 ) -> tuple[int, int, int, int]:
@@ -258,13 +259,13 @@ def put_units(
     return DONE, at + 1, 0, 0
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def store_time_of(data: Bytes, at: int, sys_flag: int) -> int:
     """The store time of the record at `at`."""
     return load_long(data, at + STORE_TIME_AT_V4 + (HOST_V6_MORE if sys_flag & SYS_FLAG_BORN_HOST_V6 else 0))
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def scan_records(
     data: Bytes,
     topics: TopicArrays,

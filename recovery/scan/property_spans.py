@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import BLOCK
 from parsers.kernels.bigendian import load_int
-from parsers.kernels.blocks import BLOCK, equal_mask, lowest_bit
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.blocks import equal_mask, lowest_bit
+from parsers.kernels.kernel import kernel
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -29,7 +30,7 @@ DELAY_NAME, INNER_NUM_NAME, INNER_BASE_NAME, MULTI_DISPATCH_NAME, MULTI_OFFSETS_
 SHORTEST_ENTRY = len(b"KEYS") + 2
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) -> bool:
     """Where the values of the names above are, as (start, end) pairs; -1 without one, the last of several.
 
@@ -65,7 +66,7 @@ def find_spans(data: Bytes, at: int, end: int, split_values: bool, span: Longs) 
     return not (split_values and any_value_is_split(data, span))
 
 
-@cached_njit(nogil=True)
+@kernel
 def find_rare_spans(data: Bytes, at: int, end: int, span: Longs) -> None:
     """Find the spans of the property names that few messages have."""
     while at < end:
@@ -79,7 +80,7 @@ def find_rare_spans(data: Bytes, at: int, end: int, span: Longs) -> None:
         at = stop + 1
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def any_value_is_split(data: Bytes, span: Longs) -> bool:
     for name in range(len(span) // 2):
         if span[2 * name] >= 0 and holds(data, span[2 * name], span[2 * name + 1], NAME_VALUE):
@@ -87,7 +88,7 @@ def any_value_is_split(data: Bytes, span: Longs) -> bool:
     return False
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     """Which of the 64 bytes from `at`, as far as before `end`, are 0x02."""
     if at + BLOCK <= len(data):
@@ -102,7 +103,7 @@ def entry_ends(data: Bytes, at: int, end: int) -> np.uint64:
     return stops
 
 
-@cached_njit(nogil=True)
+@kernel
 def rare_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Which of the rarer names starts at `at`, and its size; -1 for any other. Longer names are tried first."""
     if same(data, at, end, DELAY_NAME):
@@ -118,7 +119,7 @@ def rare_name(data: Bytes, at: int, end: int) -> tuple[int, int]:
     return -1, 0
 
 
-@cached_njit(nogil=True)
+@kernel
 def same(data: Bytes, at: int, end: int, name: Bytes) -> bool:
     """The bytes before `end` start with `name`."""
     if end - at < len(name):
@@ -129,7 +130,7 @@ def same(data: Bytes, at: int, end: int, name: Bytes) -> bool:
     return step == len(name)
 
 
-@cached_njit(nogil=True)
+@kernel
 def holds(data: Bytes, start: int, end: int, wanted: int) -> bool:
     at = start
     while at < end and data[at] != wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 
 Longs = npt.NDArray[np.int64]
 
@@ -17,14 +17,14 @@ def new_slots(capacity: int) -> Longs:
     return np.full(4 << (capacity - 1).bit_length(), -1, np.int64)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def slot_of(key: int, slots: int) -> int:
     """Where the search for a queue starts: the high bits folded in, since the low ones know only the queue id."""
     product = (key * HASH_PRIME) & HASH_MASK
     return (product ^ (product >> 32)) & (slots - 1)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def queue_number(slots: Longs, keys: Longs, met: Longs, topic: int, queue_id: int) -> int:
     """The number of a queue, a new one when it was not met; the caller keeps room for it."""
     key = (topic << 32) | (queue_id & 0xFFFFFFFF)
@@ -40,7 +40,7 @@ def queue_number(slots: Longs, keys: Longs, met: Longs, topic: int, queue_id: in
     return number
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def fill_slots(slots: Longs, keys: Longs, met: int) -> None:
     """Find the slots of all queues met, in an empty table."""
     for number in range(met):

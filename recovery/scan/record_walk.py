@@ -9,7 +9,7 @@ from parsers.commitlog.compiled.kernel import ask_ahead
 from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, CRC_RIGHT, RECORD_CRC_WRONG, crc_verdict
 from parsers.commitlog.compiled.shape import AT_BODY_SIZE, PROPERTIES_WIDTH, TAIL_SIZE, Shape, own_offset, shape_of
 from parsers.kernels.bigendian import load_int, load_short
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -18,7 +18,7 @@ LENGTH_NEGATIVE = 1 + max(CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG)
 """A verdict beside those of `resync.crc_verdict`: the CRCs are right, and a length is below 0."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def walk(data: Bytes, at: int, base_offset: int, header: int, positions: Longs) -> tuple[int, int]:
     """Fill `positions` with messages that follow one another from byte `at`, each after `header` bytes; returns how
     many, and where the next header would start: where `positions` is full, or where no well-formed message stands that
@@ -36,7 +36,7 @@ def walk(data: Bytes, at: int, base_offset: int, header: int, positions: Longs) 
     return count, at - header
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def walk_judging(data: Bytes, at: int, base_offset: int, header: int, positions: Longs, crc: Codes) -> tuple[int, int]:
     """Fill `positions` as `walk` does, and `crc` with the verdict on each record."""
     count = 0
@@ -52,14 +52,14 @@ def walk_judging(data: Bytes, at: int, base_offset: int, header: int, positions:
     return count, at - header
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def judge_crcs(data: Bytes, positions: Longs, crc: Codes) -> None:
     """Verdicts on the well-formed records at these file positions."""
     for row in range(len(positions)):
         crc[row] = verdict(data, positions[row], shape_of(data, positions[row]))
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def verdict(data: Bytes, at: int, shape: Shape) -> int:
     """What `resync.crc_verdict` says of the record at `at`, which has this shape; LENGTH_NEGATIVE where that finds
     nothing, and the length of the body or of the properties is below 0.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.java_hash import MALFORMED
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.values.java import decode_utf8, string_hash_code
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.rules.dispatch import DispatchRules
@@ -124,7 +124,7 @@ def _seed(stored: bytes, prefix: str) -> int:
     return string_hash_code(prefix) & 0xFFFFFFFF
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def name_hash(data: Bytes, start: int, end: int) -> int:
     """Any hash of the bytes: of eight at a time, the last eight overlapping what came before."""
     value = (end - start) * PRIME
@@ -141,7 +141,7 @@ def name_hash(data: Bytes, start: int, end: int) -> int:
     return value ^ (value >> 32)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def same_name(names: Bytes, first: int, data: Bytes, start: int, size: int) -> bool:
     if size < WORD:
         at = 0
@@ -156,7 +156,7 @@ def same_name(names: Bytes, first: int, data: Bytes, start: int, size: int) -> b
     return load_long(names, first + size - WORD) == load_long(data, start + size - WORD)
 
 
-@cached_njit(nogil=True)
+@kernel
 def fill_slot(slots: Longs, names: Bytes, ends: Longs, code: int) -> None:
     """Put a code that is not in the table yet into its slot."""
     slot = name_hash(names, ends[code], ends[code + 1]) & (len(slots) - 1)
@@ -165,7 +165,7 @@ def fill_slot(slots: Longs, names: Bytes, ends: Longs, code: int) -> None:
     slots[slot] = code
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def look_up(slots: Longs, names: Bytes, ends: Longs, data: Bytes, start: int, end: int) -> int:
     """The code of the name in `data[start:end]`, ABSENT when it was not met yet."""
     slot = name_hash(data, start, end) & (len(slots) - 1)

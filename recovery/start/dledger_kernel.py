@@ -11,7 +11,7 @@ import numpy.typing as npt
 from parsers.commitlog.dledger_headers.entry import AT_BODY_SIZE, AT_INDEX, AT_POSITION, AT_SIZE, AT_TERM
 from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, MAGIC_BLANK, MAGIC_ENTRY
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 
 MAGIC_SIZE = AT_SIZE
 Bytes = npt.NDArray[np.uint8]
@@ -20,7 +20,7 @@ NEXT_FILE, UNWRITTEN, BROKEN = range(3)
 """Why a walk stops: a blank, a size of 0 or no room for a header, an entry that does not fit."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def walk_entries(data: Bytes, at: int, base_offset: int, last_index: int, last_term: int) -> tuple[int, int, int, int]:
     """Walk from byte `at` on, after an entry of this number and term (-1: none).
 

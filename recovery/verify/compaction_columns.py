@@ -158,7 +158,9 @@ def _same(file: StoreFile, log: Sequence[StoreFile], position: Longs, place: Lon
         if len(rows):
             original = np.frombuffer(map_file(log_file.path), np.uint8)
             at = position[rows] - (file.base_offset or 0)
-            same[rows] = same_records(copy, at, original, place[rows] - base, size[rows])
+            is_copy = np.zeros(len(rows), np.bool_)
+            same_records(copy, at, original, place[rows] - base, size[rows], is_copy)
+            same[rows] = is_copy
     return same
 
 

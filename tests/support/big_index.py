@@ -10,13 +10,19 @@ import numpy as np
 from parsers.index.geometry import Geometry
 from parsers.index.kernel import ENTRY_SIZE, HEADER_SIZE, PHYSICAL_AT, PREV_AT, SLOT_SIZE, TIME_AT, Bytes, Ints
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
-from parsers.kernels.bigendian import load_int, store_int, store_long
-from parsers.kernels.numba_cache import cached_njit
 from parsers.values.java import index_key_hash
 
 BEGIN_MS = 1_795_000_000_000
 MESSAGE_SIZE = 600
 ENTRIES_PER_SECOND = 50_000
+ENTRY = np.dtype(
+    {
+        "names": ["key_hash", "physical_offset", "time_diff_s", "previous"],
+        "formats": [">i4", ">i8", ">i4", ">i4"],
+        "offsets": [0, PHYSICAL_AT, TIME_AT, PREV_AT],
+        "itemsize": ENTRY_SIZE,
+    }
+)
 
 
 def write_index(path: Path, geometry: Geometry, keys: Sequence[str]) -> int:
@@ -44,21 +50,20 @@ def write_index(path: Path, geometry: Geometry, keys: Sequence[str]) -> int:
     return entries
 
 
-@cached_njit()
-def _fill(data: Bytes, hash_slots: int, entries: int, hashes: Ints) -> None:
-    entries_at = HEADER_SIZE + hash_slots * SLOT_SIZE
-    state = 88172645463325252
-    for number in range(1, entries + 1):
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        key_hash = state & 0x7FFFFFFF
-        if number % 1000 == 0:
-            key_hash = int(hashes[number % len(hashes)])
-        at = entries_at + number * ENTRY_SIZE
-        slot_at = HEADER_SIZE + key_hash % hash_slots * SLOT_SIZE
-        store_int(data, at, key_hash)
-        store_long(data, at + PHYSICAL_AT, number * MESSAGE_SIZE)
-        store_int(data, at + TIME_AT, number // ENTRIES_PER_SECOND)
-        store_int(data, at + PREV_AT, load_int(data, slot_at))
-        store_int(data, slot_at, number)
+def _fill(data: Bytes, hash_slots: int, entries: int, known: Ints) -> None:
+    """Entries as a broker puts them one after another: each points to the one before it in its slot."""
+    numbers = np.arange(1, entries + 1, dtype=np.int64)
+    hashes = np.random.default_rng(88172645463325252).integers(0, 1 << 31, entries)
+    hashes[numbers % 1000 == 0] = known[numbers[numbers % 1000 == 0] % len(known)]
+    slots = hashes % hash_slots
+    order = np.argsort(slots, kind="stable")
+    follows = np.flatnonzero(slots[order[1:]] == slots[order[:-1]])
+    previous = np.zeros(entries, np.int64)
+    previous[order[follows + 1]] = numbers[order[follows]]
+    newest = data[HEADER_SIZE : HEADER_SIZE + hash_slots * SLOT_SIZE].view(">i4")
+    newest[slots] = numbers  # of several, numpy keeps the last
+    units = np.zeros(entries, ENTRY)
+    units["key_hash"], units["physical_offset"] = hashes, numbers * MESSAGE_SIZE
+    units["time_diff_s"], units["previous"] = numbers // ENTRIES_PER_SECOND, previous
+    first = HEADER_SIZE + hash_slots * SLOT_SIZE + ENTRY_SIZE
+    data[first : first + units.nbytes] = units.view(np.uint8)

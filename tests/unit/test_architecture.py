@@ -21,7 +21,7 @@ STDLIB = frozenset(sys.stdlib_module_names)
 IMPURE = frozenset({"os", "pathlib", "io", "time", "random", "secrets", "logging", "socket", "subprocess", "tempfile"})
 MAY_KNOW = {
     "parsers": {"parsers", "numpy", "numba", "llvmlite", "pyarrow", "rocksdict"},
-    "recovery": {"recovery", "parsers", "numpy", "numba", "pyarrow"},
+    "recovery": {"recovery", "parsers", "numpy", "pyarrow"},
     "rebalance": {"rebalance", "parsers"},
 }
 RULES = "parsers.values"
@@ -223,4 +223,4 @@ def parameters(function: ast.FunctionDef) -> int:
 
 def is_compiled(function: ast.FunctionDef) -> bool:
     """Kernels may take two more: of a query of a microsecond, a tuple of numbers costs a third."""
-    return any("njit" in ast.unparse(each) for each in function.decorator_list)
+    return any("kernel" in ast.unparse(each) for each in function.decorator_list)

@@ -15,6 +15,7 @@ from recovery.broker.message_check import MessageCheck, OutOfHeap
 from recovery.broker.message_check_kernel import walk_valid
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
+from recovery.scan.property_spans import SPANS
 from tests.support.new_message import new_message
 
 OLD, BEFORE_BOUNDS, BOUNDED, NEWEST = (BrokerVersion.parse(text) for text in ("4.9.8", "5.3.1", "5.3.3", "5.5.1"))
@@ -148,8 +149,10 @@ def test_the_compiled_walk_accepts_what_the_readable_check_accepts(version: Brok
     ]
     for first in range(len(records)):
         data = b"".join(records[first:])
-        positions = np.empty(len(records), np.int64)
-        count, end = walk_valid(np.frombuffer(data, np.uint8), 0, version.reads_v2_messages, True, False, positions)
+        positions, span = np.empty(len(records), np.int64), np.empty(SPANS, np.int64)
+        count, end = walk_valid(
+            np.frombuffer(data, np.uint8), 0, version.reads_v2_messages, True, False, span, positions, 0
+        )
         check, at = MessageCheck(version, DEFAULTS), 0
         for position in positions[:count].tolist():
             checked = check.at(memoryview(data), at, crc=True)

@@ -23,7 +23,8 @@ if os.environ.get("AMISS") == "no index":
     sys.exit("ERROR: Could not find a version that satisfies the requirement uv (from versions: none)")
 target = pathlib.Path(sys.argv[sys.argv.index("--target") + 1]) / "bin"
 target.mkdir(parents=True, exist_ok=True)
-shutil.copy(pathlib.Path(__file__).parent / "uv", target / "uv")
+for name in ("uv", "python"):
+    shutil.copy(pathlib.Path(__file__).parent / name, target / name)
 """
 UV = """#!/bin/sh
 [ "$1" = --version ] && exit 0
@@ -31,7 +32,7 @@ echo "$@" >> uv.calls
 case "$1 $2" in
 "venv "*)
     mkdir -p .venv/bin .venv/lib/python3.11/site-packages
-    printf '#!/bin/sh\\n[ "$1" = --version ] || echo "ran $*"\\n' > .venv/bin/python
+    cp "$(dirname "$0")/python" .venv/bin/python
     chmod +x .venv/bin/python ;;
 "pip sync")
     [ -z "$SLOW" ] || { touch syncing; sleep "$SLOW"; }
@@ -47,6 +48,19 @@ esac
 """
 
 
+PYTHON = """#!/bin/sh
+case "$*" in
+--version) ;;
+"-m parsers.kernels.ahead.build")
+    echo compiled >> kernels.calls
+    [ "$AMISS" = kernels ] && exit 1
+    mkdir -p parsers/kernels/built
+    touch parsers/kernels/built/native.json ;;
+*) echo "ran $*" ;;
+esac
+"""
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A folder with run.py in it, and a pip that brings the stand-in of uv."""
@@ -57,6 +71,7 @@ def checkout(tmp_path: Path) -> Path:
     (fakes / "__main__.py").write_text(PIP)
     (fakes / "uv").write_text(UV)
     (fakes / "uv").chmod(0o755)
+    (fakes / "python").write_text(PYTHON)
     shutil.copy(CHECKOUT / "run.py", folder)
     (folder / "requirements.lock").write_text("one==1\ntwo==2\n")
     (folder / "pyproject.toml").write_text("[project]\n")
@@ -64,7 +79,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def environment(checkout: Path, **amiss: str) -> Mapping[str, str]:
-    return {**os.environ, "PYTHONPATH": str(checkout.parent / "fakes"), **amiss}
+    return {**os.environ, "PYTHONPATH": str(checkout.parent / "fakes"), "CC": "true", **amiss}
 
 
 def run(checkout: Path, *arguments: str, **amiss: str) -> subprocess.CompletedProcess[str]:
@@ -92,6 +107,22 @@ def test_the_first_run_sets_up_and_the_next_ones_start_at_once(checkout: Path) -
     (checkout / "requirements.lock").write_text("one==1\n")
     assert works(checkout)
     assert synced(checkout) == 2
+    assert (checkout / "kernels.calls").read_text() == "compiled\n"
+
+
+def test_kernels_are_compiled_where_they_can_be(checkout: Path) -> None:
+    assert "compiling" not in run(checkout, CC="no-such-compiler").stderr
+    refused = run(checkout, AMISS="kernels")
+    assert refused.stderr.splitlines()[-1] == "run.py: each kernel is compiled when it is first called"
+    assert refused.stdout == "ran -m pipelines.cli queues S\n"
+    assert run(checkout).stderr == "run.py: compiling what runs as machine code (once; half a minute)\n"
+    assert run(checkout).stderr == ""
+    assert (checkout / "kernels.calls").read_text() == 2 * "compiled\n"
+
+
+def test_the_tests_compile_them_themselves(checkout: Path) -> None:
+    assert "ran -m tests" in run(checkout, "test").stdout
+    assert not (checkout / "kernels.calls").exists()
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from parsers.commitlog.batches.slab import Slab
 from parsers.commitlog.compiled.columns import INTS, LONGS, Columns
-from parsers.commitlog.compiled.fields import Matrix32
 from parsers.commitlog.compiled.shape import BODY_AT_V4, HOST_V6_MORE
 from parsers.commitlog.files.logfile import LogFile
 from parsers.commitlog.record.layout import SYS_FLAG_BORN_HOST_V6, SYS_FLAG_STORE_HOST_V6
-from parsers.kernels.blocks import Bytes, copy_exactly
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.arrays import Bytes, IntRows
+from parsers.kernels.blocks import copy_exactly
+from parsers.kernels.kernel import kernel
 
 VIEW_SIZE, LENGTH_SIZE, INLINED, PREFIX = 16, 4, 12, 4
 I_SYS_FLAG, I_BODY_SIZE = INTS.index("sys_flag"), INTS.index("body_size")
@@ -41,8 +41,8 @@ def taken_bodies(views: pa.Array, rows: npt.NDArray[np.int64], wanted: npt.NDArr
     return pa.Array.from_buffers(pa.binary_view(), len(rows), [valid, pa.py_buffer(kept), *contents]).cast(pa.binary())
 
 
-@cached_njit(nogil=True, _nrt=False)
-def put_views(data: Bytes, first: int, base_offset: int, decoded: Columns, views: Bytes, words: Matrix32) -> None:
+@kernel
+def put_views(data: Bytes, first: int, base_offset: int, decoded: Columns, views: Bytes, words: IntRows) -> None:
     """One view for each row of `words`: length, then the body itself if it is short; else its start, buffer 0, and its
     place from `first`.
 

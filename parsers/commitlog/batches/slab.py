@@ -28,7 +28,7 @@ from parsers.commitlog.compiled.fields import WORD
 from parsers.commitlog.compiled.property_scan import FOUND
 from parsers.commitlog.compiled.text import HOST_TEXT_SIZE, MESSAGE_ID_SIZE
 from parsers.commitlog.record.layout import SMALLEST_MESSAGE
-from parsers.kernels.blocks import COPIED
+from parsers.kernels.arrays import COPIED
 from parsers.kernels.utf8 import GROWTH
 
 MOST_ROWS = 1 << 16

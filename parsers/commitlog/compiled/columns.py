@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+from parsers.kernels.arrays import ByteRows, Bytes, IntRows, Ints, LongRows, Longs
 
 INTS = ("total_size", "magic_code", "body_crc", "queue_id", "flag", "sys_flag", "reconsume_times", "body_size")
 LONGS = (
@@ -89,22 +88,22 @@ class Columns(NamedTuple):
         `found` is the decoder's own: where the last KEYS, TAGS and UNIQ_KEY of one record stand.
     """
 
-    ints: npt.NDArray[np.int32]
-    longs: npt.NDArray[np.int64]
-    verdicts: npt.NDArray[np.uint8]
-    text: npt.NDArray[np.uint8]
-    text_at: npt.NDArray[np.int64]
-    text_to: npt.NDArray[np.int64]
-    text_ends: npt.NDArray[np.int32]
-    pair_ends: npt.NDArray[np.int32]
-    pair_counts: npt.NDArray[np.int32]
-    found: npt.NDArray[np.int64]
+    ints: IntRows
+    longs: LongRows
+    verdicts: ByteRows
+    text: Bytes
+    text_at: Longs
+    text_to: Longs
+    text_ends: IntRows
+    pair_ends: IntRows
+    pair_counts: Ints
+    found: Longs
 
 
 class LogBytes(NamedTuple):
     """A whole log file: its bytes, the physical offset of the first, and how many stand before each message."""
 
-    data: npt.NDArray[np.uint8]
+    data: Bytes
     base_offset: int
     header: int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.compiled.columns import (
     BORN_HOST,
@@ -73,17 +72,16 @@ from parsers.commitlog.record.layout import (
     TRANSACTION_TYPES,
     compression,
 )
+from parsers.kernels.arrays import COPIED, Bytes
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import COPIED, Bytes, copy
+from parsers.kernels.blocks import copy
 from parsers.kernels.java_hash import hash_utf8
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel
 from parsers.kernels.utf8 import is_valid
 from parsers.values.utc import FIRST_MS, LAST_MS
 
 OFFSET_SIZE = 8
 WORD = 8
-
-Matrix32 = npt.NDArray[np.int32]
 
 
 def _words(words: list[str]) -> tuple[Bytes, Positions]:
@@ -97,7 +95,7 @@ COMPRESSION_WORDS, COMPRESSION_SIZES = _words([compression(SYS_FLAG_COMPRESSED |
 assert len(COMPRESSION_TYPES) == 4
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_numbers(data: Bytes, at: int, body_at: int, row: int, out: Columns) -> None:
     """Every fixed field. Times become microseconds."""
     sys_flag = load_int(data, at + AT_SYS_FLAG)
@@ -121,7 +119,7 @@ def put_numbers(data: Bytes, at: int, body_at: int, row: int, out: Columns) -> N
     out.verdicts[STORE_KNOWN, row] = FIRST_MS <= store_ms <= LAST_MS
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_properties(data: Bytes, at: int, size: int, asked: Asked, row: int, out: Columns, pairs: int) -> int:
     """All that is made of the properties; returns the number of pairs made so far."""
     for cell in range(len(out.found)):
@@ -136,7 +134,7 @@ def put_properties(data: Bytes, at: int, size: int, asked: Asked, row: int, out:
     return pairs
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_found(data: Bytes, valid: bool, wanted: int, row: int, out: Columns) -> None:
     """KEYS, TAGS and UNIQ_KEY, where the record has them."""
     for column, verdict, bit in (
@@ -152,7 +150,7 @@ def put_found(data: Bytes, valid: bool, wanted: int, row: int, out: Columns) -> 
             out.text_ends[column, row + 1] = out.text_to[column] - out.text_at[column]
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, row: int, out: Columns) -> None:
     """Both hosts as text, and the message id that the store host is part of."""
     sys_flag = out.ints[I_SYS_FLAG, row]
@@ -171,7 +169,7 @@ def put_hosts(data: Bytes, at: int, body_at: int, wanted: int, row: int, out: Co
         out.text_ends[MESSAGE_ID, row + 1] = out.text_to[MESSAGE_ID] - out.text_at[MESSAGE_ID]
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_flag_words(wanted: int, row: int, out: Columns) -> None:
     """What sysFlag says of the transaction and the compression, in words."""
     sys_flag = out.ints[I_SYS_FLAG, row]

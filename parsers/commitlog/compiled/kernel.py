@@ -33,10 +33,11 @@ from parsers.commitlog.compiled.fields import put_flag_words, put_hosts, put_num
 from parsers.commitlog.compiled.property_scan import put_text
 from parsers.commitlog.compiled.shape import is_blank, own_offset, shape_of
 from parsers.commitlog.record.properties import DIGITS, NAME, RESERVED_SIZE
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.bigendian import load_long
-from parsers.kernels.blocks import Bytes, copy, prefetch
+from parsers.kernels.blocks import copy, prefetch
 from parsers.kernels.crc32 import crc32
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.kernels.utf8 import is_valid
 
 FULL, END, BLANK, BROKEN = range(4)
@@ -48,7 +49,7 @@ LINE, AHEAD = 64, 2048
 """Cache lines are asked for this many bytes before they are read, since a processor guesses records badly."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def decode_run(log: LogBytes, at: int, end: int, limits: Limits, asked: Asked, out: Columns) -> tuple[int, int, int]:
     """Decode records that start at file positions `at` up to before `end`.
 
@@ -93,7 +94,7 @@ def decode_run(log: LogBytes, at: int, end: int, limits: Limits, asked: Asked, o
     return row, at - header, stop
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def begin_run(out: Columns) -> None:
     """Every column of text empty."""
     for column in range(len(out.text_to)):
@@ -102,14 +103,14 @@ def begin_run(out: Columns) -> None:
     out.pair_ends[0, 0] = out.pair_ends[1, 0] = out.pair_counts[0] = 0
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def ask_ahead(data: Bytes, at: int, size: int) -> None:
     """Ask for as many bytes of what follows as the record at `at` has."""
     for line in range(0, size, LINE):
         prefetch(data, at + AHEAD + line)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_verdicts(
     data: Bytes, at: int, shape: tuple[int, int, int, int, int, int, int], wanted: int, row: int, out: Columns
 ) -> None:
@@ -123,12 +124,12 @@ def put_verdicts(
         out.verdicts[RECORD_CRC_OK, row] = record_crc_verdict(data, at, total_size)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def body_crc_ok(data: Bytes, body_at: int, body_size: int, body_crc: int) -> bool:
     return bool(np.int64(crc32(data, body_at, body_size) & np.uint32(0x7FFFFFFF)) == np.int64(body_crc))
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def record_crc_verdict(data: Bytes, at: int, total_size: int) -> int:
     """The twin of `propcrc.record_crc_ok`."""
     covered = total_size - RESERVED_SIZE

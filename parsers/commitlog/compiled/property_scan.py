@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.commitlog.compiled.columns import KEYS, NAMES, TAGS, UNIQUE_ID, VALUES, Columns
+from parsers.kernels.arrays import BLOCK, Bytes
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import BLOCK, Bytes, block_before_end, copy, equal_mask, lowest_bit
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.blocks import block_before_end, copy, equal_mask, lowest_bit
+from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.kernels.utf8 import copy_repaired
 
 NAME_END, ENTRY_END = np.uint8(1), np.uint8(2)
@@ -36,7 +37,7 @@ class EntryRule(NamedTuple):
     with_pairs: bool
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool) -> int:
     """Copy text, repaired where it is not all valid UTF-8."""
     if valid:
@@ -44,7 +45,7 @@ def put_text(text: Bytes, to: int, data: Bytes, at: int, size: int, valid: bool)
     return copy_repaired(text, to, data, at, size)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def scan_properties(data: Bytes, at: int, end: int, rule: EntryRule, out: Columns, pairs: int) -> int:
     """Visit the entries of a properties string; returns the number of pairs made so far.
 
@@ -76,7 +77,7 @@ def scan_properties(data: Bytes, at: int, end: int, rule: EntryRule, out: Column
             start, name_end = entry_end + 1, -1
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def visit_entry(data: Bytes, start: int, name_end: int, end: int, rule: EntryRule, out: Columns, pairs: int) -> int:
     """Take one entry if the parser of that rule keeps it."""
     valid, split_rule, with_pairs = rule
@@ -104,7 +105,7 @@ def visit_entry(data: Bytes, start: int, name_end: int, end: int, rule: EntryRul
     return pairs
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def two_pieces(data: Bytes, name_end: int, end: int) -> int:
     """Where the value ends under the rule up to 4.9.0 (`String.split`);
 

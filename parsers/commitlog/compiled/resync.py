@@ -27,9 +27,10 @@ from parsers.commitlog.compiled.shape import (
 )
 from parsers.commitlog.record.layout import BLANK_SIZE_MIN, MAGIC_BLANK, MAGIC_V1, SYS_FLAG_BORN_HOST_V6
 from parsers.commitlog.record.properties import RESERVED_SIZE
+from parsers.kernels.arrays import BLOCK, Bytes
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import ALL, BLOCK, Bytes, equal_mask, lowest_bit
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.blocks import ALL, equal_mask, lowest_bit
+from parsers.kernels.kernel import inline_kernel, kernel
 
 NOTHING, PROVEN, STALE, BLANK_RECORD = range(4)
 CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG = range(3)
@@ -45,7 +46,7 @@ that would need more stay damage. Crafted bytes only: a real file has no such ca
 Budget = npt.NDArray[np.int64]
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
     """The first record at `at` or later, but before `limit`: its position and NOTHING (then `limit`), PROVEN, STALE or
     BLANK_RECORD (an end-of-file record that reaches the file's end). Each message stands after `header` bytes.
@@ -60,7 +61,7 @@ def find_record(data: Bytes, at: int, limit: int, base_offset: int, header: int,
     return place, kind
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def find_candidate(data: Bytes, at: int, limit: int, base_offset: int, header: int, budget: Budget) -> tuple[int, int]:
     """Find a record by the magic after its header, without the blanks of a DLedger log."""
     to_magic = header + AT_MAGIC
@@ -86,7 +87,7 @@ def find_candidate(data: Bytes, at: int, limit: int, base_offset: int, header: i
     return limit, NOTHING
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def find_entry_blank(data: Bytes, at: int, limit: int) -> int:
     """The first blank of a DLedger log that reaches the file's end, from `at` on but before `limit`; else `limit`."""
     last = min(limit, len(data) - BLANK_SIZE_MIN + 1)
@@ -103,7 +104,7 @@ def find_entry_blank(data: Bytes, at: int, limit: int) -> int:
     return limit
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def kind_at(data: Bytes, at: int, base_offset: int, header: int, budget: Budget) -> int:
     """What stands at `at`, but for the blanks of a DLedger log."""
     left = len(data) - at
@@ -121,7 +122,7 @@ def kind_at(data: Bytes, at: int, base_offset: int, header: int, budget: Budget)
     return PROVEN if own_offset(data, at) == base_offset + at else STALE
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def crc_verdict(data: Bytes, at: int, shape: Shape) -> int:
     """Whether body and record of the record at `at`, which has this shape, are what their CRCs say, in the words
     above. A record without a body has 0 for its CRC."""
@@ -133,7 +134,7 @@ def crc_verdict(data: Bytes, at: int, shape: Shape) -> int:
     return CRC_RIGHT
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def walk_chain(
     data: Bytes, at: int, end: int, base_offset: int, header: int, in_place: bool
 ) -> tuple[int, int, int, int]:
@@ -153,14 +154,14 @@ def walk_chain(
     return at, records, last, before
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def store_timestamp_at(data: Bytes, at: int) -> int:
     """The store timestamp, in milliseconds, of the record at `at`, which has a shape."""
     host = V4_HOST_SIZE + (HOST_V6_MORE if load_int(data, at + AT_SYS_FLAG) & SYS_FLAG_BORN_HOST_V6 else 0)
     return load_long(data, at + AT_BORN_HOST + host)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def written_from(data: Bytes, at: int, end: int) -> int:
     """Position of the first byte from `at` on that is not zero; `end` where all before it are."""
     zero = np.uint8(0)

@@ -24,9 +24,9 @@ from parsers.commitlog.record.layout import (
     TOPIC_SIZE_V2,
     parts,
 )
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.bigendian import load_int, load_long, load_short
-from parsers.kernels.blocks import Bytes
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel
 
 AT_MAGIC = HEAD.offsets["magic_code"]
 AT_ENTRY_SIZE = ENTRY_START.offsets["entry_size"]
@@ -50,7 +50,7 @@ Shape = tuple[int, int, int, int, int, int, int]
 """total_size (0: no record), and where body, topic and properties start and how many bytes each has, from byte 0."""
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def shape_of(data: Bytes, at: int) -> Shape:
     """The shape of the record at byte `at`, with total_size 0 where no record of the format is."""
     none = (0, 0, 0, 0, 0, 0, 0)
@@ -87,31 +87,31 @@ def shape_of(data: Bytes, at: int) -> Shape:
     return total_size, body_at, body_size, topic_at, topic_size, properties_at, properties_size
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def wide(value: int) -> int:
     """Widened to 64 bits, so that no sum of sizes wraps."""
     return int(value)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def signed_byte(value: int) -> int:
     """Java's byte."""
     return int(value) - 256 if value >= 128 else int(value)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def own_offset(data: Bytes, at: int) -> int:
     """The physical offset that the record at `at` gives itself."""
     return load_long(data, at + AT_PHYSICAL_OFFSET)
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def blank_size(data: Bytes, at: int, header: int) -> int:
     """The size that the end-of-file record at `at` gives itself."""
     return wide(load_int(data, at + AT_ENTRY_SIZE if header else at))
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def is_blank(data: Bytes, at: int, header: int) -> bool:
     """An end-of-file record starts here, of a log with `header` bytes before each message.
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.commitlog.record.layout import HOST_V4, HOST_V6
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.bigendian import load_int
-from parsers.kernels.blocks import Bytes, copy_exactly
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.blocks import copy_exactly
+from parsers.kernels.kernel import inline_kernel, kernel
 
 HOST_TEXT_SIZE = len("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:-2147483648")
 MESSAGE_ID_SIZE = 2 * (HOST_V6.size + 8)
@@ -24,7 +25,7 @@ V4_ADDRESS, V6_ADDRESS = HOST_V4.offsets["port"], HOST_V6.offsets["port"]
 COLON, MINUS, OPEN, CLOSE = b":-[]"
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
     if not v6:
         for i in range(V4_ADDRESS):
@@ -42,14 +43,14 @@ def put_host(text: Bytes, to: int, data: Bytes, at: int, v6: bool) -> int:
     return put_decimal(text, to + 1, load_int(data, at + V6_ADDRESS))
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_small(text: Bytes, to: int, number: int) -> int:
     """A number below 1000 in decimal, and a dot after it that is not counted."""
     copy_exactly(text, to, DOTTED, 4 * int(number), 4)
     return to + int(DIGITS[number])
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_group(text: Bytes, to: int, high: int, low: int) -> int:
     """Sixteen bits in hex without leading zeros."""
     group = (int(high) << 8) | int(low)
@@ -63,7 +64,7 @@ def put_group(text: Bytes, to: int, high: int, low: int) -> int:
     return to
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_decimal(text: Bytes, to: int, value: int) -> int:
     """A signed 32-bit number in decimal."""
     left = int(value)
@@ -80,13 +81,13 @@ def put_decimal(text: Bytes, to: int, value: int) -> int:
     return to + 3
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def unsigned_quotient(left: int) -> int:
     """A number that is not negative, by 1000: without the sign that Python's division asks for."""
     return int(np.uint32(left) // np.uint32(1000))
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def put_millions(text: Bytes, to: int, thousands: int) -> int:
     """A number of thousands from 1000 to 2147483: no port, but what a damaged field may say."""
     millions = int(thousands) // 1000
@@ -100,7 +101,7 @@ def put_millions(text: Bytes, to: int, thousands: int) -> int:
     return to + 3
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def put_hex(text: Bytes, to: int, data: Bytes, at: int, size: int) -> int:
     """Bytes in upper-case hex."""
     for i in range(size):

@@ -22,9 +22,9 @@ from parsers.commitlog.dledger_headers.layout import (
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.damage.errors import CorruptRecord, NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence.mapped import read_at
+from parsers.kernels.arrays import Bytes, LongRows
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.blocks import Bytes
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.layouts.layout import Buffer
 
 Longs = npt.NDArray[np.int64]
@@ -153,7 +153,7 @@ class Judged:
     term: int
 
 
-@cached_njit(nogil=True, _nrt=False, forceinline=True)
+@inline_kernel
 def is_right_alone(data: Bytes, at: int, message_size: int, base_offset: int) -> bool:
     """The header at `at` is what it must be in front of a message of that size."""
     return (
@@ -167,9 +167,9 @@ def is_right_alone(data: Bytes, at: int, message_size: int, base_offset: int) ->
     )
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def judge_headers(
-    data: Bytes, places: Longs, message_sizes: npt.NDArray[np.int32], base_offset: int, chain: Longs, verdicts: Longs
+    data: Bytes, places: Longs, message_sizes: npt.NDArray[np.int32], base_offset: int, chain: Longs, verdicts: LongRows
 ) -> None:
     """Judge the headers at these file positions, of entries that follow one another.
 

@@ -25,7 +25,7 @@ from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
 from parsers.evidence.mapped import map_extended, map_file, open_evidence, read_at, release_pages, require_whole
 from parsers.evidence.supplied import supply_of
-from parsers.kernels.blocks import Bytes
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import StoreFile
 

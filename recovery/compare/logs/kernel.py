@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.compiled.shape import own_offset, shape_of
 from parsers.kernels.bigendian import load_int
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ def first_difference(left: Bytes, right: Bytes) -> int:
     return len(left)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def judge_records(
     left: Bytes, positions: Longs, header: int, right: Bytes, shift: int, right_base: int, verdicts: Codes
 ) -> None:
@@ -59,7 +59,7 @@ def judge_records(
             verdicts[row] = CUT if is_written(right, start + shift, at + shift) else UNWRITTEN
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def is_written(data: Bytes, begin: int, end: int) -> bool:
     """Whether any of these bytes is not zero."""
     at = begin
@@ -68,7 +68,7 @@ def is_written(data: Bytes, begin: int, end: int) -> bool:
     return at < end
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def differing_bits(left: Bytes, right: Bytes, most: int) -> int:
     """How many bits two runs of bytes of one length differ in; `most` where they are that many or more."""
     bits = 0

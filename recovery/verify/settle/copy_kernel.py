@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from parsers.commitlog.record.layout import HEAD
-from parsers.kernels.numba_cache import cached_njit
-from recovery.scan.intervals import Longs, Mask
-from recovery.scan.kernel import Bytes
+from parsers.kernels.arrays import Bytes, Flags, Longs
+from parsers.kernels.kernel import kernel
 
 OWN_OFFSET, OWN_OFFSET_END = HEAD.offsets["physical_offset"], HEAD.offsets["physical_offset"] + 8
 
 
-@cached_njit(nogil=True)
-def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: Longs) -> Mask:
-    """For each pair whether its bytes are the same, PHYSICALOFFSET left out; a pair that is not whole is not.
+@kernel
+def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: Longs, same: Flags) -> None:
+    """Note in `same` each pair whose bytes are the same, PHYSICALOFFSET left out; a pair that is not whole is not.
 
-    Shape: `copy_at`, `log_at`, `size` have one element for each pair: positions in `copy` and `log`, bytes.
+    Shape: `copy_at`, `log_at`, `size`, `same` (false at first) have one element for each pair: positions in `copy` and
+    in `log`, bytes.
     """
-    same = np.zeros(len(size), np.bool_)
     for row in range(len(size)):
         first, second, length = copy_at[row], log_at[row], size[row]
         if first < 0 or second < 0 or first + length > len(copy) or second + length > len(log):
@@ -29,4 +26,3 @@ def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: L
                 is_same = False
                 break
         same[row] = is_same
-    return same

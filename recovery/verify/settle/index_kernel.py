@@ -5,7 +5,7 @@ from __future__ import annotations
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import prefetch
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.values.java import INT_MAX
 from recovery.scan.kernel import Bytes, Ints, Longs
 
@@ -18,14 +18,14 @@ AHEAD = 16
 """Which entry's chain is asked for while another is compared: slots are far apart."""
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def seconds_since(store_time: int, begin_time: int) -> int:
     """`IndexFile#putKey`'s time difference."""
     elapsed = store_time - begin_time
     return 0 if begin_time <= 0 or elapsed < 0 else min(elapsed // 1000, MOST_SECONDS)
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int) -> int:
     """The first entry of those of a record at or after a place, if they rise; one more than `entries` without any."""
     first, end = 1, entries + 1
@@ -38,7 +38,7 @@ def entry_from(data: Bytes, entries_at: int, entries: int, physical_offset: int)
     return first
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: int, numbers: Longs) -> int:
     """Entries `first` to before `end` of records at or after the log's start, or of a place below 0, which no record
     ever had; returns how many, as far as they fit."""
@@ -52,7 +52,7 @@ def live_entries(data: Bytes, entries_at: int, first: int, end: int, log_start: 
     return count
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def follow_chains(
     data: Bytes, number: int, end: int, newest: Ints, broken: Longs, previous: Longs, found: int
 ) -> tuple[int, int, bool]:
@@ -81,7 +81,7 @@ def follow_chains(
     return number, found, falls
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def longest_rise(data: Bytes, entries_at: int, ends: Ints, before: Ints) -> None:
     """Mark, with -1 in `before`, the most entries whose records follow one another in the log.
 
@@ -110,7 +110,7 @@ def longest_rise(data: Bytes, entries_at: int, ends: Ints, before: Ints) -> None
         number = earlier
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def compare_slots(data: Bytes, slot: int, newest: Ints, differing: Longs, found: int) -> tuple[int, int]:
     """Go on comparing the stored slots with these: (slot reached, how many of `differing` are found)."""
     while slot < len(newest) and found < len(differing):
@@ -121,7 +121,7 @@ def compare_slots(data: Bytes, slot: int, newest: Ints, differing: Longs, found:
     return slot, found
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def written_entries(data: Bytes, hash_slots: int) -> int:
     """The number of the last entry that is not all zero."""
     entries_at = HEADER + SLOT * hash_slots

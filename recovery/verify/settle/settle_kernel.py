@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
+from parsers.kernels.arrays import LongRows
 from parsers.kernels.bigendian import int_at, load_int, load_long, long_at
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.values.java import INT_MAX, LONG_MAX, LONG_MIN
 from recovery.rebuild.queue_kernel import SIZE_AT, TAGS_AT, UNIT
 from recovery.rules.dispatch import PREPARED, ROLLBACK
@@ -90,10 +91,10 @@ class Unsettled(NamedTuple):
     queue: Ints
     left: Mask
     met_topics: Mask
-    spans: Longs
+    spans: LongRows
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def settle_units(
     cursors: QueueCursors, records: RecordColumns, units: UnitColumns, out: Unsettled, row: int, spans_found: int
 ) -> tuple[int, int, int]:
@@ -138,7 +139,7 @@ def settle_units(
     return row, spans_found, DONE
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def past_head(data: Bytes, unit: int, end: int, log_start: int, head: Longs, first: int) -> int:
     """The first of units `unit` to before `end` of a file that is neither a pre-blank nor of a message before the log.
 
@@ -177,8 +178,8 @@ ROW, KEY, ENTRY_NO, LEFT_FROM, SPANS_FOUND = range(5)
 (0: none), and how many spans of them there are."""
 
 
-@cached_njit(nogil=True, _nrt=False)
-def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Longs, left: Mask, spans: Longs) -> None:
+@kernel
+def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Longs, left: Mask, spans: LongRows) -> None:
     """Compare keys with the entries of one file, in step; `left` marks keys that no entry here settles.
 
     Stops where the records end, or after the file's last entry, or when `spans` (first, end entry) is full.
@@ -216,7 +217,7 @@ def settle_keys(place: KeyPlace, records: RecordColumns, keys: Ints, state: Long
     state[ROW], state[KEY], state[ENTRY_NO], state[LEFT_FROM], state[SPANS_FOUND] = row, key, entry, left_from, found
 
 
-@cached_njit(nogil=True, _nrt=False)
+@kernel
 def note_records(records: RecordColumns, crc: Codes, before_ms: int, wanted: int, noted: Mask) -> tuple[int, int, int]:
     """Mark the records that a rule about the log itself has to look at, and the neighbours it compares them with.
 

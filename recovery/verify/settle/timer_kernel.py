@@ -15,8 +15,9 @@ from parsers.commitlog.record.layout import (
     SYS_FLAG_STORE_HOST_V6,
     TAIL,
 )
+from parsers.kernels.arrays import LongRows
 from parsers.kernels.bigendian import load_int, load_long
-from parsers.kernels.numba_cache import cached_njit
+from parsers.kernels.kernel import kernel
 from parsers.values.topics import TIMER_TOPIC
 from recovery.scan.kernel import Bytes, Longs
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
@@ -36,8 +37,8 @@ NONE, EXPIRED, BROKEN = -1, -2, -3
 """What stands before a unit in its slot: nothing, one in a deleted file, or no unit."""
 
 
-@cached_njit(nogil=True)
-def judge_records(data: Bytes, base: int, wanted: Longs, verdicts: Longs) -> None:
+@kernel
+def judge_records(data: Bytes, base: int, wanted: LongRows, verdicts: Longs) -> None:
     """For each row of `wanted` (physical offset, size, due time, whether it rolls) what stands there.
 
     `data` is the log's file that starts at `base`. A unit that rolls is due before the message is.
@@ -57,7 +58,7 @@ def judge_records(data: Bytes, base: int, wanted: Longs, verdicts: Longs) -> Non
             verdicts[row] = OTHER_TIME if told_ms != NO_TIME and is_other else RIGHT
 
 
-@cached_njit(nogil=True)
+@kernel
 def due_of_records(data: Bytes, base: int, places: Longs, due_ms: Longs) -> None:
     """When the timer message at each of these places is due; NO_TIME where there is none.
 
@@ -71,7 +72,7 @@ def due_of_records(data: Bytes, base: int, places: Longs, due_ms: Longs) -> None
             due_ms[row] = due_of(data, topic_end + SHORT, at + load_int(data, at))
 
 
-@cached_njit(nogil=True)
+@kernel
 def topic_of(data: Bytes, at: int, base: int) -> tuple[int, int]:
     """Where the topic of the record at `at` starts and ends; -1 where no record starts."""
     if at < 0 or at + TO_TAIL + TAIL_SIZE > len(data):
@@ -100,7 +101,7 @@ def topic_of(data: Bytes, at: int, base: int) -> tuple[int, int]:
     return topic, topic + length
 
 
-@cached_njit(nogil=True)
+@kernel
 def due_of(data: Bytes, at: int, end: int) -> int:
     """The number that the property TIMER_OUT_MS holds; NO_TIME where it holds none."""
     found = NO_TIME
@@ -119,7 +120,7 @@ def due_of(data: Bytes, at: int, end: int) -> int:
     return found
 
 
-@cached_njit(nogil=True)
+@kernel
 def walk_chains(before: Longs, steps: Longs, first: Longs, counts: Longs) -> None:
     """Fill in, for each unit, the row of its chain's first unit (or EXPIRED, BROKEN), and the timers up to it.
 
