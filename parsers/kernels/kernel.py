@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from parsers.kernels.library import Library, find_library, within_compiled_code
+from parsers.kernels.library import Library, usable_library, within_compiled_code
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -29,7 +29,7 @@ is kept for the library that this process makes."""
 @cache
 def library() -> Library | None:
     """The library of this process; None where kernels are compiled as they are called."""
-    return None if os.environ.get(CHOICE) in (JUST_IN_TIME, AHEAD) else find_library()
+    return None if os.environ.get(CHOICE) in (JUST_IN_TIME, AHEAD) else usable_library()
 
 
 def kernel(function: Kernel) -> Kernel:

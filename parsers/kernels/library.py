@@ -100,7 +100,7 @@ def name_in_library(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}".replace(".", "__")
 
 
-def find_library() -> Library | None:
+def usable_library() -> Library | None:
     """The library that this processor can run and that is not older than the code; None where there is none."""
     native = BUILT / f"{NATIVE}.so"
     if native.is_file():

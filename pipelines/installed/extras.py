@@ -20,6 +20,9 @@ PLATFORM = {
 OBJECTS = {"obstore": "The client of object stores", "fsspec": "What DuckDB reads object stores through"}
 """Modules of the extra for a lake at s3://, and what a person calls them."""
 
+COMPILER = ("numba", "llvmlite")
+"""Modules that compile what runs as machine code, where no library of it is for this processor."""
+
 
 def need(*modules: str) -> None:
     """Raise ModuleNotFoundError, as an import would, for the first of these that is not installed."""
@@ -31,6 +34,8 @@ def need(*modules: str) -> None:
 def missing_extra(error: BaseException) -> str | None:
     """What to install, in one sentence, where the error is that a module of an extra is not there; else None."""
     module = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    if module.partition(".")[0] in COMPILER:
+        return "nothing here was compiled for this processor, and the compiler is not installed: pip install numba"
     for extra, modules in (("platform", PLATFORM), ("objects", OBJECTS)):
         if (named := modules.get(module.partition(".")[0])) is not None:
             return f"{named} is not installed; it comes with the extra `{extra}`: pip install 'rocketlens[{extra}]'"

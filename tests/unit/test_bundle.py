@@ -37,7 +37,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wheels").mkdir(parents=True)
     shutil.copy(pips[0], folder / "wheels")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "wheels")]
-    subprocess.run(build, cwd=CHECKOUT, capture_output=True, check=True)
+    environment = {**os.environ, "ROCKETLENS_TARGETS": "native"}
+    subprocess.run(build, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     describe(folder)
     return folder
 
