@@ -61,7 +61,7 @@ def lakehouse(stores: dict[str, Path], tmp_path: Path) -> Lakehouse:
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as local:
+    with dg.DagsterInstance.ephemeral(str(tmp_path)) as local:
         yield local
 
 
