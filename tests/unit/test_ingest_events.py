@@ -84,7 +84,10 @@ def test_a_lake_has_a_dagster_to_tell_once_its_window_was_opened(
     assert has_home(tmp_path / "another")
 
 
-def test_what_was_written_is_materialized_and_checked(lakehouse: Lakehouse, instance: dg.DagsterInstance) -> None:
+def test_what_was_written_is_materialized_and_checked_in_the_instance_that_is_there(
+    lakehouse: Lakehouse, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(dg.DagsterInstance, "ephemeral")
     tell_dagster(instance, lakehouse)
     keys = [f"a/{file}" for file in FILES]
     assert instance.get_materialized_partitions(dg.AssetKey("commitlog_regions")) == set(keys)

@@ -52,19 +52,24 @@ def tell_dagster(instance: dg.DagsterInstance, lakehouse: Lakehouse) -> None:
     with lake.asked_often():
         for written in materializations(instance, lake, ASSETS):
             instance.report_runless_asset_event(written)
-        for checked in evaluations(lakehouse, ASSETS):
+        for checked in evaluations(instance, lakehouse, ASSETS):
             instance.report_runless_asset_event(checked)
     instance.daemon_cursor_storage.set_cursor_values({key_of_lake: now})
 
 
-def evaluations(lakehouse: Lakehouse, names: Collection[str]) -> Iterator[dg.AssetCheckEvaluation]:
-    """What each check of these tables says now; none of a table that was never made."""
-    lake = lakehouse.lake()
+def evaluations(
+    instance: dg.DagsterInstance, lakehouse: Lakehouse, names: Collection[str]
+) -> Iterator[dg.AssetCheckEvaluation]:
+    """What each check of these tables says now; none of a table that was never made.
+
+    They are asked in the instance that is there: without one Dagster makes another, with all its tables, for each.
+    """
+    lake, context = lakehouse.lake(), dg.build_asset_check_context({"lakehouse": lakehouse}, instance=instance)
     for check in STORE_CHECKS:
         (key,) = check.check_keys
         name = key.asset_key.to_user_string()
         if name in names and lake.version(name) is not None:
-            result = check(lakehouse)
+            result = check(context)
             assert isinstance(result, dg.AssetCheckResult)
             yield _evaluation(key, result)
 

@@ -30,10 +30,11 @@ def ingest_changed_files(context: dg.OpExecutionContext, lakehouse: Lakehouse) -
     for name, sentence in report.unread:
         context.log.warning(f"{name}: {sentence}")
     context.log.info(f"{report.files_read} files read, {report.files_unchanged} unchanged")
-    for written in materializations(context.instance, lake, RAW_ASSETS):
-        context.log_event(written)
-    for checked in evaluations(lakehouse, RAW_ASSETS):
-        context.log_event(checked)  # type: ignore[arg-type]  # taken, though its annotation leaves it out
+    with lake.asked_often():
+        for written in materializations(context.instance, lake, RAW_ASSETS):
+            context.log_event(written)
+        for checked in evaluations(context.instance, lakehouse, RAW_ASSETS):
+            context.log_event(checked)  # type: ignore[arg-type]  # taken, though its annotation leaves it out
 
 
 @dg.job(
