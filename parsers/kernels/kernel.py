@@ -3,9 +3,8 @@
 A wheel brings its kernels compiled, and so does a checkout that was set up where a C compiler links them: a call goes
 to that library, and nothing here imports a compiler. Anywhere else numba compiles a kernel when it is first called.
 
-Kernels call each other only within compiled code, and those with a private name are called by kernels alone. Others
-are annotated with the types of
-`parsers.kernels.arrays`, int, bool, tuples and NamedTuples of these; it returns int, bool or a tuple of them.
+Kernels call each other within compiled code only, and a private one is called by kernels alone. Any other is annotated
+with the arrays of `parsers.kernels.arrays`, int, bool, and tuples of these; it returns int, bool or a tuple of them.
 """
 
 from __future__ import annotations

@@ -105,9 +105,17 @@ def usable_library() -> Library | None:
     native = BUILT / f"{NATIVE}.so"
     if native.is_file():
         stamp = NativeStamp.read(BUILT)
-        return Library(native, folds=stamp.folds) if stamp and stamp.holds() else None
+        return _opened(native, folds=stamp.folds) if stamp and stamp.holds() else None
     for target in targets_here():
         path = BUILT / f"{target.name}.so"
         if path.is_file():
-            return Library(path, folds=target.folds)
+            return _opened(path, folds=target.folds)
     return None
+
+
+def _opened(path: Path, *, folds: bool) -> Library | None:
+    """None where the system does not run it: where files of that disk may not, or this one came in pieces."""
+    try:
+        return Library(path, folds=folds)
+    except OSError:
+        return None

@@ -140,13 +140,16 @@ def test_the_library_is_used_until_its_sources_are_edited(tmp_path: Path) -> Non
 
 
 @LINKED
-def test_the_library_of_another_processor_is_not_used(tmp_path: Path) -> None:
+def test_a_library_that_does_not_run_here_is_not_used(tmp_path: Path) -> None:
     built = copy_of_the_kernels(tmp_path) / BUILT.relative_to(CHECKOUT / "parsers")
     stamp = NativeStamp.read(built)
     assert stamp is not None
     replace(stamp, processor="another").write(built)
     assert run_program(WRITTEN, tmp_path, tmp_path / "cache", choice="") == "4 True"
     (built / f"{NATIVE}.json").write_text("{}")
+    assert run_program(WRITTEN, tmp_path, tmp_path / "cache", choice="") == "4 True"
+    stamp.write(built)
+    (built / f"{NATIVE}.so").write_bytes(b"half of one")
     assert run_program(WRITTEN, tmp_path, tmp_path / "cache", choice="") == "4 True"
 
 
