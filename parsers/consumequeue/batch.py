@@ -14,7 +14,8 @@ from parsers.consumequeue.summary import FILES_RECOVERED, QueueSummary
 from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting, torn_end
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
-from parsers.evidence.spans import Bytes, spans, written_end
+from parsers.evidence.spans import spans, written_end
+from parsers.kernels.arrays import Bytes
 from parsers.layouts.columns import schema_from
 from parsers.layouts.constants import constant, named_constant
 from parsers.layouts.layout import Field, Layout, native

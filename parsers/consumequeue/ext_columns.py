@@ -6,21 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.consumequeue.ext import CQ_EXT_UNIT, decode_ext_unit
 from parsers.consumequeue.schema import EXT_UNIT_SCHEMA
 from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
-from parsers.kernels.arrays import LongRows
+from parsers.kernels.arrays import Bytes, LongRows, Longs
 from parsers.kernels.bigendian import load_long, load_short
 from parsers.kernels.kernel import kernel
 from parsers.store.store_file import StoreFile
 from parsers.values.java import LONG_MIN
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
 
 UNIT_SIZE = CQ_EXT_UNIT.size
 TAGS_AT, TIME_AT = CQ_EXT_UNIT.offsets["tags_code"], CQ_EXT_UNIT.offsets["store_timestamp_ms"]

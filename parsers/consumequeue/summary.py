@@ -11,7 +11,8 @@ from parsers.consumequeue.kernel import count_units, first_live_unit, valid_pref
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import DamageSink, reporting
 from parsers.evidence.mapped import map_file
-from parsers.evidence.spans import Bytes, spans
+from parsers.evidence.spans import spans
+from parsers.kernels.arrays import Bytes
 from parsers.store.store_file import StoreFile
 
 STEP = CQ_UNIT.size << 20

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.evidence.mapped import release_pages, require_whole
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.written import written_bytes
 
-Bytes = npt.NDArray[np.uint8]
 LARGE = 1 << 26  # smaller files are let go with their map
 
 

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from parsers.kernels.arrays import BLOCK, COPIED, Bytes
 from parsers.kernels.kernel import inline_kernel, intrinsic
 
-Mask = np.uint64
+Bits = np.uint64
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 prefetch = cast("Callable[[npt.NDArray[Any], int], None]", intrinsic("blocks", "prefetch"))
-equal_mask = cast("Callable[[Bytes, int, int | np.uint8], Mask]", intrinsic("blocks", "equal_mask"))
-high_mask = cast("Callable[[Bytes, int], Mask]", intrinsic("blocks", "high_mask"))
-lowest_bit = cast("Callable[[Mask], int]", intrinsic("blocks", "lowest_bit"))
+equal_mask = cast("Callable[[Bytes, int, int | np.uint8], Bits]", intrinsic("blocks", "equal_mask"))
+high_mask = cast("Callable[[Bytes, int], Bits]", intrinsic("blocks", "high_mask"))
+lowest_bit = cast("Callable[[Bits], int]", intrinsic("blocks", "lowest_bit"))
 copy_block = cast("Callable[[Bytes, int, Bytes, int], None]", intrinsic("blocks", "copy_block"))
 copy_exactly = cast("Callable[[Bytes, int, Bytes, int, int], None]", intrinsic("blocks", "copy_exactly"))
 
@@ -44,7 +44,7 @@ def copy(target: Bytes, to: int, source: Bytes, at: int, size: int) -> int:
 
 
 @inline_kernel
-def block_before_end(data: Bytes, at: int, end: int) -> tuple[int, Mask, Mask]:
+def block_before_end(data: Bytes, at: int, end: int) -> tuple[int, Bits, Bits]:
     """Where to read a block so that it holds the bytes from `at` without leaving `data`, which has at least 64 bytes.
 
     Returns: its start, how far its masks are to be shifted right, and which bits then are bytes before `end`.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.kernel import kernel
-
-Bytes = npt.NDArray[np.uint8]
 
 MALFORMED = -1
 LOW_32 = 0xFFFFFFFF

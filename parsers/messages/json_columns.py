@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -23,7 +22,6 @@ PIECE_BYTES = 4 << 20
 """No more text than this is parsed at once, unless a single body is longer."""
 TYPES: dict[Form, pa.DataType] = {"text": pa.string(), "int64_list": pa.list_(pa.int64()), "flag": pa.bool_()}
 OPEN, CLOSE, LINE_ENDS = 0x7B, 0x7D, (0x0A, 0x0D)
-Longs = npt.NDArray[np.int64]
 
 
 class JsonColumns:

@@ -16,7 +16,8 @@ from parsers.commitlog.record.layout import MAGIC_BLANK
 from parsers.damage.errors import CorruptRecord, DamageSink, StoreFormatError, report, reporting
 from parsers.damage.runs import JoinedRuns
 from parsers.evidence.mapped import map_file
-from parsers.evidence.spans import Bytes, spans, written_end
+from parsers.evidence.spans import spans, written_end
+from parsers.kernels.arrays import Bytes
 from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.constants import named_constant
 from parsers.layouts.instants import MAX_MS

@@ -20,11 +20,12 @@ from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.batches.segment import WITHOUT_CRC
 from parsers.damage.errors import CorruptRecord, Damage, DamageSink, StoreFormatError
 from parsers.evidence.guard import scratch_folder
+from parsers.kernels.arrays import Longs
 from parsers.kernels.utf8 import are_valid
 from parsers.messages.trace_columns import FIELD_END, RECORD_END, RECORDS, TRACE_SCHEMA, decode_traces, is_trace_body
 from parsers.store.store import Store
 from parsers.values.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
-from pipelines.answers.fates.columns import Longs, instants
+from pipelines.answers.fates.columns import instants
 from pipelines.lake.catalog import question
 from pipelines.lake.tables.fates import TRACE_EVENTS
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.commitlog.batches.schema import MESSAGE_SCHEMA
 from parsers.commitlog.record.layout import SYS_FLAG_INNER_BATCH
+from parsers.kernels.arrays import Mask
 from parsers.values.topics import is_brokers_own, is_dead_letter, is_retry
 
 NEEDED = ("topic", "queue_id", "queue_offset", "born_timestamp", "flag", "tags", "keys", "properties")
@@ -30,8 +30,6 @@ WRONG_CRC = "their CRCs are wrong"
 NO_BODY = "their bodies cannot be decompressed"
 DAMAGE = (WRONG_CRC, NO_BODY)
 """Kinds of records that are left out because they are damaged; those of the other kinds are none to send."""
-
-Mask = npt.NDArray[np.bool_]
 
 
 def sendable(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Counter[str]]:

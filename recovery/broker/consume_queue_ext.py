@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.consumequeue.ext import CQ_EXT_SIZE, CQ_EXT_UNIT, END_BLANK, END_OF_FILE, MOST_UNIT_BYTES
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
+from parsers.kernels.arrays import Bytes, Longs
 from parsers.values.java import LONG_MIN, to_long
 from recovery.broker.mapped_file_queue import FileList, LoadFailed, LogFile, file_name
 
-Longs = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 UNIT_SIZE = CQ_EXT_UNIT.size
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
+
+from parsers.kernels.arrays import Longs
 
 Phase = Literal["load", "start"]
-Longs = npt.NDArray[np.int64]
 
 
 def _longs() -> array[int]:

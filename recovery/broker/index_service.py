@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
+from parsers.kernels.arrays import Longs, Mask
 from parsers.values.java import LONG_MAX, LONG_MIN
 from recovery.broker.consume_queue import Hang
 from recovery.broker.mapped_file_queue import LoadFailed
@@ -20,9 +20,6 @@ from recovery.broker.store_folder import Entry
 from recovery.rebuild.index_writer import IndexFileWriter, IndexWriter
 from recovery.rules.dispatch import DispatchRequest, DispatchRules, InvalidForDispatch, index_keys, parse_number
 from recovery.scan.kernel import ScanBatch
-
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class IndexFileNotMade(Exception):

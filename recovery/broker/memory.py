@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.checkpoints.checkpoint import CHECKPOINT, Checkpoint, decode_checkpoint
 from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.kernels.arrays import Bytes, Longs, Mask
 from parsers.rocksdb.layout import HALVES_TO, INDEXED_TO
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.broker.batch_queue import BatchQueue
@@ -21,7 +21,7 @@ from recovery.broker.compaction import CompactedQueueLoad
 from recovery.broker.consume_queue import Queue
 from recovery.broker.consume_queue_ext import ExtQueue
 from recovery.broker.dispatch_log import DispatchLog
-from recovery.broker.index_service import IndexFiles, Mask
+from recovery.broker.index_service import IndexFiles
 from recovery.broker.mapped_file_queue import FileList, LogFile
 from recovery.broker.message_check import MessageCheck
 from recovery.broker.queue_database import DatabaseQueue, QueueDatabase
@@ -241,7 +241,7 @@ class BrokerMemory:
                 f"topic {unit.topic!r} of the message at {unit.physical_offset}",
             )
 
-    def _bit_maps(self, topic: str, count: int, properties: Iterable[Mapping[str, str]]) -> npt.NDArray[np.uint8]:
+    def _bit_maps(self, topic: str, count: int, properties: Iterable[Mapping[str, str]]) -> Bytes:
         """The bit map of each of `count` messages of this topic, a row each; of no byte where the topic has no filter.
 
         `properties` are those of the messages, and are read where there is a filter only.
@@ -282,7 +282,7 @@ class BrokerMemory:
         sizes = records.total_size[wanted].astype(np.int64)
         self.dispatched.add_many(records.physical_offset[wanted], sizes, base_offset + records.file_pos[wanted])
 
-    def _put_units(self, batch: ScanBatch, chosen: npt.NDArray[np.int64], names: list[str], base_offset: int) -> None:
+    def _put_units(self, batch: ScanBatch, chosen: Longs, names: list[str], base_offset: int) -> None:
         """Units of a batch, queue by queue."""
         records, units = batch.records, batch.units
         record = units.record[chosen]

@@ -5,18 +5,13 @@ It accepts only what the readable form accepts too; where it stops, the readable
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.commitlog.compiled.kernel import body_crc_ok
 from parsers.commitlog.compiled.shape import AT_BODY_CRC, AT_MAGIC, shape_of
 from parsers.commitlog.record.layout import MAGIC_V2
+from parsers.kernels.arrays import Bytes, Longs
 from parsers.kernels.bigendian import load_int
 from parsers.kernels.kernel import kernel
 from recovery.scan.property_spans import INNER_BASE, INNER_NUM, find_spans
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
 
 
 @kernel

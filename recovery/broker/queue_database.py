@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Longs
 from parsers.rocksdb.queue_table import Limit, QueueLimits, QueueTable
 from parsers.values.java import to_long
 from recovery.broker.mapped_file_queue import FileList
 from recovery.broker.store_folder import QueueKey
 from recovery.rules.dispatch import QueueUnit
 
-Longs = npt.NDArray[np.int64]
 Units = npt.NDArray[np.void]
 NONE: Longs = np.empty(0, np.int64)
 

@@ -15,6 +15,7 @@ from parsers.compaction.copies import read_copies
 from parsers.compaction.positions import NO_PASS
 from parsers.compaction.sparse_queue import SparseQueue
 from parsers.damage.errors import Damage, DamageSink, unheard
+from parsers.kernels.arrays import Longs
 from parsers.layouts.columns import schema_from
 from parsers.store.store_file import StoreFile
 from recovery.rules.settings import StoreSettings
@@ -25,7 +26,6 @@ MAP_ENTRY_BYTES = 24
 LEAST_KEYS = 100
 MOST_PROCESSORS = 8192
 """Linux is built for no more (NR_CPUS of x86-64)."""
-Longs = npt.NDArray[np.int64]
 KEY_SCHEMA = schema_from("queue_offset i64, body_size i32, keys text")
 
 

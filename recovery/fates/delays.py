@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.consumequeue.read import units
 from parsers.damage.errors import DamageSink, StoreFormatError
+from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.store.store import Store
 from parsers.values.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from recovery.fates.delay_states import (
@@ -37,7 +37,7 @@ from recovery.fates.delay_states import (
     Reason,
 )
 from recovery.fates.held import REAL_TOPIC, Held, Story, held_records, text_hash
-from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER, Ints, Longs
+from recovery.fates.held_kernel import HASH, HASH_BEFORE_PLUS, HASH_BEHIND_PLUS, NONE, NUMBER
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
 
@@ -59,8 +59,6 @@ TIMER = 0
 """Stands for a level in the columns of timer messages."""
 UNKNOWN_LEVEL_MS = 1000
 """ScheduleMessageService#computeDeliverTimestamp: of a level that messageDelayLevel does not have @4.9.7, 5.3.3."""
-Codes = npt.NDArray[np.int8]
-Mask = npt.NDArray[np.bool_]
 
 
 class Fates(NamedTuple):

@@ -15,15 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.evidence.mapped import require_whole
-from parsers.kernels.arrays import BLOCK
+from parsers.kernels.arrays import BLOCK, Bytes, Ints, Longs
 from parsers.kernels.utf8 import GROWTH
 from parsers.store.store_file import StoreFile
 from recovery.fates.held_kernel import (
     HASH,
-    Bytes,
     HeldColumns,
-    Ints,
-    Longs,
     Names,
     Wanted,
     body_sizes,

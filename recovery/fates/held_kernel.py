@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.compiled.shape import (
     AT_BODY_CRC,
@@ -20,17 +19,13 @@ from parsers.commitlog.compiled.shape import (
     shape_of,
 )
 from parsers.commitlog.record.layout import HOST_V4, HOST_V6, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION, TAIL
-from parsers.kernels.arrays import LongRows
+from parsers.kernels.arrays import Bytes, Ints, LongRows, Longs
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.kernel import kernel
 from parsers.kernels.utf8 import copy_repaired
 from recovery.scan.kernel import plain_number, store_time_of
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
 from recovery.scan.topic_table import ABSENT, TopicArrays, look_up, name_hash
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 
 REAL_TOPIC, ID = 0, 1
 """Places of the two names that every story asks for; its own follow."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recovery.fates.held_kernel import NONE, Longs
+from parsers.kernels.arrays import Longs
+from recovery.fates.held_kernel import NONE
 
 
 def numbered(*tables: Sequence[Longs]) -> list[Longs]:

@@ -5,15 +5,11 @@ Source: TransactionalMessageUtil#OFFSET_SEPARATOR, TransactionalMessageServiceIm
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.commitlog.compiled.shape import shape_of
+from parsers.kernels.arrays import Bytes, Longs
 from parsers.kernels.kernel import kernel
 from recovery.scan.kernel import COMMA, ZERO, plain_number
 
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
 PLUS = 0x2B
 
 

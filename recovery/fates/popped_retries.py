@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from recovery.fates.held_kernel import NONE, Longs
+from parsers.kernels.arrays import Longs, Mask
+from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import ACKED, IN_FLIGHT, QUEUE_SHIFT, UNMATCHED, StorePops
-from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Mask, Offsets, Retries
+from recovery.fates.retries import DOUBTS, RETRY_STATES, Doubt, Offsets, Retries
 from recovery.fates.states import RetryState
 from recovery.scan.queue_rows import NO_ROWS
 

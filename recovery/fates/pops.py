@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Codes, Longs, Mask
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.values.java import LONG_MAX
 from parsers.values.topics import REVIVE_GROUP, is_retry, pop_retry_topics
 from recovery.fates.held import Held, Story, held_records
-from recovery.fates.held_kernel import NONE, HeldColumns, Longs
+from recovery.fates.held_kernel import NONE, HeldColumns
 from recovery.fates.joins import first_after, firsts, last_before, numbered
 from recovery.fates.retries import Offsets
 from recovery.fates.revive_log import Entries, ReviveLog, keeps_revive_log, revive_log
@@ -36,8 +36,6 @@ from recovery.scan.queue_rows import NO_ROWS, queue_rows, topic_rows
 
 QUEUE_SHIFT = 40
 """A queue id and an offset in it as one number; no queue has more messages."""
-Codes = npt.NDArray[np.int8]
-Mask = npt.NDArray[np.bool_]
 
 
 POP_STATES = tuple(PopState)

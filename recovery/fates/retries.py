@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from parsers.values.topics import (
@@ -30,7 +30,7 @@ from parsers.values.topics import (
     retry_topic_of,
 )
 from recovery.fates.held import Held, Story, held_records
-from recovery.fates.held_kernel import HASH, ID_OFFSET, NONE, HeldColumns, Longs
+from recovery.fates.held_kernel import HASH, ID_OFFSET, NONE, HeldColumns
 from recovery.fates.states import RetryState
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rules.dispatch import DispatchRules
@@ -40,9 +40,6 @@ ORIGIN, ORIGIN_OFFSET, RETRY_TOPIC = 0, 1, 2
 OWN = (("ORIGIN_MESSAGE_ID", HASH), ("ORIGIN_MESSAGE_ID", ID_OFFSET), ("RETRY_TOPIC", HASH))
 WAIT, RETRY, DEAD, OTHER = range(4)
 """What a record is: a copy that waits, one that can be consumed, a dead letter; or none of a chain."""
-Ints = npt.NDArray[np.int32]
-Codes = npt.NDArray[np.int8]
-Mask = npt.NDArray[np.bool_]
 Offsets = Mapping[tuple[str, str], Mapping[int, int]]
 """(group, topic) -> queue id -> number of the next message to consume."""
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.kernels.arrays import Longs, Mask
 from parsers.messages import pop_ack, pop_checkpoint
 from parsers.messages.json_columns import JsonColumns
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX
 from parsers.values.topics import TIMER_TOPIC, is_retry, is_revive
 from recovery.fates.held import Held, Story, body_texts, held_records, text_hash
-from recovery.fates.held_kernel import HASH, NONE, NUMBER, HeldColumns, Longs
+from recovery.fates.held_kernel import HASH, NONE, NUMBER, HeldColumns
 from recovery.rules.dispatch import DispatchRules
 
 TAG, WAITS_FOR = 0, 1
@@ -37,7 +37,6 @@ TAG_HASHES = tuple(text_hash(tag) for tag in (pop_checkpoint.TAG, pop_ack.TAG, p
 MOST_NUM = 127
 """PopCheckPoint#num is a byte."""
 BODIES_AT_ONCE = 1 << 16
-Mask = npt.NDArray[np.bool_]
 
 
 class Entries(NamedTuple):

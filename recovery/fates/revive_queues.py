@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from parsers.kernels.arrays import Longs
 from parsers.values.java import LONG_MAX
 from parsers.values.topics import is_revive
-from recovery.fates.held_kernel import NONE, Longs
+from recovery.fates.held_kernel import NONE
 from recovery.fates.pops import IN_FLIGHT, StorePops
 from recovery.fates.revive_log import WAITS_FOR
 from recovery.knowledge.inference import StoreKnowledge

@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from parsers.config.order_info import read_order_info
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs
 from parsers.layouts.columns import schema_from
 from parsers.messages.pop_record import read_pop_records
 from parsers.store.store import Store
-from recovery.fates.held_kernel import NONE, Longs
+from recovery.fates.held_kernel import NONE
 from recovery.fates.states import PopSource
 
 POP_SOURCES = tuple(PopSource)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.damage.errors import Damage, DamageSink
+from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.messages.transaction_op import TAG as OP_TAG
 from parsers.rocksdb.layout import HALF_FAMILY, HALVES_TO
 from parsers.rocksdb.message_records import read_message_records, read_notes
@@ -36,7 +36,7 @@ from parsers.values.topics import (
     is_retry,
 )
 from recovery.fates.held import Held, Story, held_records, text_hash
-from recovery.fates.held_kernel import HASH, NONE, NUMBER, Longs
+from recovery.fates.held_kernel import HASH, NONE, NUMBER
 from recovery.fates.op_kernel import count_numbers, put_numbers
 from recovery.fates.states import TransactionState
 from recovery.knowledge.inference import StoreKnowledge
@@ -65,9 +65,6 @@ CHECKER = "CID_RMQ_SYS_TRANS"
 """The broker's own group, whose offset on the half topic is how far it has checked (MixAll)."""
 QUEUE_SHIFT = 48
 """A queue id and an offset in it as one number."""
-Codes = npt.NDArray[np.int8]
-Ints = npt.NDArray[np.int32]
-Mask = npt.NDArray[np.bool_]
 
 
 TRANSACTION_STATES = tuple(TransactionState)

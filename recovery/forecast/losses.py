@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.record.layout import MAGIC_V2, RECORD_START
 from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.batch import BATCH_UNIT, valid_units
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import StoreFile
 from parsers.values.java import INT_MAX, divide
 from recovery.broker.batch_queue import BatchQueue
@@ -34,7 +34,6 @@ from recovery.scan.queue_rows import queue_rows
 from recovery.start.no_unit import why_not_queued, why_refused
 from recovery.start.restart import Restart
 
-Longs = npt.NDArray[np.int64]
 What = Literal["message", "queue_unit", "index_entries"]
 NONE: Longs = np.empty(0, np.int64)
 QUEUED = "its queue had a unit for it"

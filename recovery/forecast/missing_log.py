@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from parsers.kernels.arrays import Longs
 from recovery.broker.mapped_file_queue import FileList
 from recovery.broker.store_folder import Entry
 from recovery.forecast.losses import units_of
@@ -21,7 +21,6 @@ from recovery.forecast.repair import Repair
 from recovery.scan.intervals import reached_from
 from recovery.start.restart import Restart
 
-Longs = npt.NDArray[np.int64]
 NONE: Longs = np.empty(0, np.int64)
 ONCE_STARTED = (
     "without a copy or a replica these messages stay lost; once the broker has started they cannot be put back, as new "

@@ -19,13 +19,14 @@ from itertools import pairwise, zip_longest
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.kernels.arrays import Longs
 from recovery.broker.consume_queue import FILES_RECOVERED, Queue
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.store_folder import DatabaseFolder, Entry, Evidence, QueueKey
 from recovery.config.files import Rows
 from recovery.config.losses import offsets_of
 from recovery.config.start import ConfigStart
-from recovery.forecast.losses import Longs, runs_of, units_of
+from recovery.forecast.losses import runs_of, units_of
 from recovery.forecast.repair import Repair
 from recovery.scan.queue_rows import queue_rows as rows_of_queues
 from recovery.start.restart import Restart

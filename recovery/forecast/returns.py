@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from parsers.kernels.arrays import Longs
 from parsers.timer.check import TIMER_CHECK
 from parsers.values.topics import TIMER_TOPIC
 from recovery.broker.store_folder import Evidence, QueueKey
@@ -19,7 +20,6 @@ from recovery.config.start import TIMERCHECK, StoreFailure
 from recovery.forecast.losses import NONE, queued_offsets, units_of
 from recovery.forecast.repair import Repair
 from recovery.lives.life import NEVER, Ground, TopicLives
-from recovery.scan.kernel import Longs
 from recovery.start.restart import Restart
 from recovery.start.timer_start import TimersStart
 

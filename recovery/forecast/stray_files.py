@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.files.logfile import open_log
 from parsers.damage.errors import StoreFormatError
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import StoreFile
 from recovery.broker.mapped_file_queue import file_name
 from recovery.broker.store_folder import Entry, Evidence
@@ -24,7 +24,6 @@ from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import LogGap
 from recovery.scan.scanner import LogScanner
 
-Longs = npt.NDArray[np.int64]
 NAME_WITHIN = re.compile(r"(?<!\d)\d{20}(?!\d)")
 """The name of a log file with something before or behind it."""
 

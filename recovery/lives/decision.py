@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from parsers.kernels.arrays import Longs
 from parsers.queues.queue import Queue
 from parsers.store.store_file import QueueKey
 from parsers.values.topics import is_brokers_own
@@ -27,7 +28,6 @@ from recovery.lives.numbering import (
 )
 from recovery.lives.queue_starts import QueueStarts
 from recovery.lives.topics_known import TopicsKnown
-from recovery.scan.kernel import Longs
 
 
 @dataclass(slots=True)

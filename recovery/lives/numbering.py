@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.kernels.arrays import LongRows
+from parsers.kernels.arrays import LongRows, Longs
 from parsers.kernels.kernel import kernel
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import decode_utf8
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.kernel import Longs, RecordColumns, ScanBatch, UnitColumns
+from recovery.scan.kernel import RecordColumns, ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number, unpack_key
 from recovery.scan.scanner import LogScanner

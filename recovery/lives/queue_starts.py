@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parsers.kernels.arrays import Longs
 from parsers.queues.queue import Queue
 from parsers.store.store_file import QueueKey
 from parsers.values.java import INT_MAX
@@ -24,7 +25,6 @@ from recovery.lives.numbering import (
     UNKNOWN_MS,
     together,
 )
-from recovery.scan.kernel import Longs
 
 MOST_STRETCHES = 1 << 10
 """Stretches of one queue that are looked at; numbers that fall more often are damage, not lives."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.damage.errors import unheard
+from parsers.kernels.arrays import Longs
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -26,7 +27,6 @@ from recovery.lives.life import TopicLives
 from recovery.lives.numbering import END_AT, Numbering, read_numbering
 from recovery.lives.topics_known import TopicsKnown
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.kernel import Longs
 
 
 def lives_of(store: Store, rules: DispatchRules, events: Sequence[TopicEvent] = ()) -> TopicLives:

@@ -14,9 +14,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Longs
 from parsers.values.topics import REVIVE_GROUP
-
-Longs = npt.NDArray[np.int64]
 
 
 class State(StrEnum):

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from parsers.commitlog.record.properties import PropertyRule
 from parsers.consumequeue.ext import CQ_EXT_UNIT, END_BLANK, END_OF_FILE, MOST_UNIT_BYTES
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MIN
@@ -26,7 +27,6 @@ from recovery.rebuild.filter_bits import FilterBits, TopicFilters
 from recovery.rebuild.queue_files import QueueTotals, write_piece
 from recovery.scan.log_access import UNKNOWN, LogAccess, StoredTimes
 
-Longs = npt.NDArray[np.int64]
 FOLDER = "consumequeue_ext"
 
 

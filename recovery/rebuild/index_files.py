@@ -12,9 +12,10 @@ import numpy as np
 
 from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
+from parsers.kernels.arrays import Longs
 from recovery.rebuild.index_kernel import INDEX_COUNT, IndexInWork, put_records
 from recovery.rules.versions import BrokerVersion
-from recovery.scan.kernel import INVALID, Longs, ScanBatch
+from recovery.scan.kernel import INVALID, ScanBatch
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999: the last that 17 digits can name

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.kernels.arrays import Bytes, Ints, Longs
 from parsers.kernels.bigendian import load_int, store_int, store_long
 from parsers.kernels.blocks import prefetch
 from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.values.java import INT_MAX
 from recovery.scan.kernel import INVALID, RecordColumns
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 
 HEADER, SLOT, ENTRY = INDEX_HEADER.size, INDEX_SLOT.size, INDEX_ENTRY.size
 PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (

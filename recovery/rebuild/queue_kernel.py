@@ -9,15 +9,12 @@ import numpy.typing as npt
 
 from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.kernels.arrays import Bytes, Ints, Longs, Shorts
 from parsers.kernels.bigendian import store_int, store_long
 from parsers.kernels.kernel import kernel
 from recovery.rebuild.queue_writer import MOST_OFFSET
-from recovery.scan.kernel import RecordColumns, Shorts, UnitColumns
+from recovery.scan.kernel import RecordColumns, UnitColumns
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 
 UNIT, BATCH = CQ_UNIT.size, BATCH_UNIT.size
 SIZE_AT, TAGS_AT = CQ_UNIT.offsets["msg_size"], CQ_UNIT.offsets["tags_code"]

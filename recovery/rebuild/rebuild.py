@@ -15,6 +15,7 @@ import numpy as np
 
 from parsers.evidence.guard import EvidenceGuard
 from parsers.index.geometry import Geometry
+from parsers.kernels.arrays import Mask
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from recovery.knowledge.inference import StoreKnowledge
@@ -26,7 +27,6 @@ from recovery.rebuild.filter_bits import filter_bits
 from recovery.rebuild.index_files import IndexFilesWriter, IndexTotals
 from recovery.rebuild.queue_files import QueueFilesWriter, QueueTotals, is_folder_name
 from recovery.rebuild.report import RebuildReport, ScanTotals, ext_differences, report_of
-from recovery.scan.intervals import Mask
 from recovery.scan.kernel import ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
 from recovery.scan.queue_numbers import queue_keys, unpack_key

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from parsers.kernels.arrays import Longs, Mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from parsers.commitlog.compiled.shape import (
     shape_of,
 )
 from parsers.commitlog.record.layout import HOST_V4, SYS_FLAG_BORN_HOST_V6, SYS_FLAG_TRANSACTION
-from parsers.kernels.arrays import BLOCK
+from parsers.kernels.arrays import BLOCK, Bytes, Ints, Longs, Shorts
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import equal_mask, lowest_bit
 from parsers.kernels.java_hash import MALFORMED, hash_utf8, index_hash
@@ -39,11 +39,6 @@ from recovery.scan.property_spans import (
     find_spans,
 )
 from recovery.scan.topic_table import IS_BATCH, IS_LMQ, IS_SCHEDULE, MAY_MULTI_DISPATCH, TopicArrays, look_up
-
-Bytes = npt.NDArray[np.uint8]
-Shorts = npt.NDArray[np.int16]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 
 DONE, NEW_TOPIC, FULL, ODD = 0, 1, 2, 3
 """Why a scan stopped: at the end; at a topic not met yet; where units or keys need more room; at a row to ask about."""

@@ -13,10 +13,10 @@ from parsers.commitlog.record.layout import HEAD, HOST_V4, STORE_TIME, SYS_FLAG_
 from parsers.commitlog.record.message import Message, decode_message
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file, release_pages
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import StoreFile
 
 NO_TIME = -1
-Longs = npt.NDArray[np.int64]
 UNKNOWN = -1
 REACH = HEAD.size + HOST_V4.size + HOST_V6_MORE + STORE_TIME.size
 """Bytes from a record's start that are looked at."""

@@ -20,8 +20,9 @@ from parsers.commitlog.files.salvage import LastMessages, across_break
 from parsers.commitlog.files.slices import chained_start, first_proven
 from parsers.damage.errors import StoreFormatError, UnreadableFile
 from parsers.evidence.mapped import release_pages
+from parsers.kernels.arrays import Bytes, Codes, Longs
 from parsers.store.store_file import StoreFile
-from recovery.scan.record_walk import Bytes, Codes, Longs, walk, walk_judging
+from recovery.scan.record_walk import walk, walk_judging
 
 RECORDS_PER_RUN = 1 << 15
 

@@ -7,15 +7,11 @@ only.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from parsers.kernels.arrays import BLOCK
+from parsers.kernels.arrays import BLOCK, Bytes, Longs
 from parsers.kernels.bigendian import load_int
 from parsers.kernels.blocks import equal_mask, lowest_bit
 from parsers.kernels.kernel import kernel
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
 
 NAME_VALUE, ENTRY_END = 1, np.uint8(2)
 UNIQ_KEY, KEYS, TAGS, DELAY, INNER_NUM, INNER_BASE, MULTI_DISPATCH, MULTI_OFFSETS = range(8)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Longs
 from parsers.kernels.kernel import inline_kernel, kernel
-
-Longs = npt.NDArray[np.int64]
 
 HASH_PRIME, HASH_MASK = 0x9E3779B97F4A7C1, 0x7FFFFFFFFFFFFFFF
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recovery.scan.intervals import Longs
-from recovery.scan.kernel import Ints
+from parsers.kernels.arrays import Ints, Longs
 
 NO_ROWS: Longs = np.empty(0, np.int64)
 

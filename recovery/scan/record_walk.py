@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.commitlog.compiled.kernel import ask_ahead
 from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, CRC_RIGHT, RECORD_CRC_WRONG, crc_verdict
 from parsers.commitlog.compiled.shape import AT_BODY_SIZE, PROPERTIES_WIDTH, TAIL_SIZE, Shape, own_offset, shape_of
+from parsers.kernels.arrays import Bytes, Codes, Longs
 from parsers.kernels.bigendian import load_int, load_short
 from parsers.kernels.kernel import inline_kernel, kernel
 
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int8]
 LENGTH_NEGATIVE = 1 + max(CRC_RIGHT, BODY_CRC_WRONG, RECORD_CRC_WRONG)
 """A verdict beside those of `resync.crc_verdict`: the CRCs are right, and a length is below 0."""
 

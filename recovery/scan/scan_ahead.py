@@ -12,8 +12,9 @@ from queue import SimpleQueue
 import numpy as np
 
 from parsers.evidence.mapped import release_pages
+from parsers.kernels.arrays import Ints
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.kernel import Ints, ScanBatch
+from recovery.scan.kernel import ScanBatch
 from recovery.scan.log_runs import LogRun
 from recovery.scan.scanner import LogScanner
 from recovery.scan.topic_table import TopicTable

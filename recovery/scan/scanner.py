@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from parsers.commitlog.record.message import decode_message
 from parsers.damage.errors import StoreFormatError
+from parsers.kernels.arrays import Bytes, Ints, Longs
 from parsers.values.java import index_key_hash
 from recovery.rules.dispatch import (
     DispatchRequest,
@@ -28,9 +29,6 @@ from recovery.scan.kernel import (
     INVALID,
     NEW_TOPIC,
     PLAIN,
-    Bytes,
-    Ints,
-    Longs,
     RecordColumns,
     ScanBatch,
     ScanOptions,

@@ -6,17 +6,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from parsers.kernels.arrays import Bytes, Longs
 from parsers.kernels.bigendian import load_long
 from parsers.kernels.java_hash import MALFORMED
 from parsers.kernels.kernel import kernel
 from parsers.values.java import decode_utf8, string_hash_code
 from parsers.values.topics import SCHEDULE_TOPIC, is_lmq
 from recovery.rules.dispatch import DispatchRules
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
 
 IS_SCHEDULE, IS_BATCH, MAY_MULTI_DISPATCH, IS_LMQ = 1, 2, 4, 8
 ABSENT = -1

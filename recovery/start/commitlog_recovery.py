@@ -9,10 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.evidence.mapped import release_pages
-from recovery.broker.index_service import Mask
+from parsers.kernels.arrays import Longs, Mask
 from recovery.broker.mapped_file_queue import LoadFailed, LogFile
 from recovery.broker.memory import BrokerMemory
 from recovery.broker.queue_database import QueueDatabase
@@ -20,8 +19,6 @@ from recovery.rules.dispatch import DispatchRequest
 from recovery.rules.passing_settings import PassedBy
 from recovery.scan.kernel import ScanBatch
 from recovery.start.first_file import first_file_after_clean_exit, first_file_after_crash
-
-Longs = npt.NDArray[np.int64]
 
 Chooser = Callable[[Longs, Longs], Mask]
 """(physical offsets, sizes) -> which of the messages are dispatched."""

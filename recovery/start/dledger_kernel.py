@@ -5,16 +5,13 @@ Source: DLedgerMmapFileStore#recover @0.1, 0.2.3, 0.3.1.2.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from parsers.commitlog.dledger_headers.entry import AT_BODY_SIZE, AT_INDEX, AT_POSITION, AT_SIZE, AT_TERM
 from parsers.commitlog.dledger_headers.layout import HEADER_SIZE, MAGIC_BLANK, MAGIC_ENTRY
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.kernel import kernel
 
 MAGIC_SIZE = AT_SIZE
-Bytes = npt.NDArray[np.uint8]
 
 NEXT_FILE, UNWRITTEN, BROKEN = range(3)
 """Why a walk stops: a blank, a size of 0 or no room for a header, an entry that does not fit."""

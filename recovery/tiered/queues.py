@@ -19,11 +19,12 @@ from parsers.commitlog.record.message import decode_message
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import DamageSink, StoreFormatError, report
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import Longs
 from parsers.queues.queue import Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.tiered.metadata import BrokerQueue, Segment, TieredMetadata, segment_files
-from recovery.scan.intervals import Longs, found_at
+from recovery.scan.intervals import found_at
 from recovery.scan.log_access import LogAccess
 
 NOT_GIVEN = (

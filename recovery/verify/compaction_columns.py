@@ -16,13 +16,14 @@ from parsers.consumequeue.layout import PRE_BLANK
 from parsers.consumequeue.read import units
 from parsers.damage.errors import Damage, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import Longs, Mask
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.broker.compaction import load_compaction
 from recovery.broker.mapped_file_queue import LoadFailed
 from recovery.broker.store_folder import read_evidence
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.scan.intervals import Intervals, Longs, Mask
+from recovery.scan.intervals import Intervals
 from recovery.scan.log_access import LogAccess
 from recovery.verify.checks.compaction import (
     CopyColumns,

@@ -13,12 +13,12 @@ import numpy as np
 from parsers.damage.errors import unheard
 from parsers.evidence.extents import data_end
 from parsers.index.open import OpenIndex, open_index
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.lives.life import TopicLives
-from recovery.scan.intervals import Longs
 from recovery.scan.log_access import LogAccess
 from recovery.scan.scan_ahead import at_once
 from recovery.verify.checks.index.context import LeftEntries

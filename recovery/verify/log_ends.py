@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recovery.scan.intervals import Longs
+from parsers.kernels.arrays import Longs
 from recovery.scan.log_runs import LogGap
 from recovery.verify.checks.checkpoint import LostEnds
 from recovery.verify.checks.log.shape import LogShape

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MAX
 from recovery.rebuild.queue_kernel import fill_groups, larger, new_state, number_queues
-from recovery.scan.intervals import Intervals, Longs
+from recovery.scan.intervals import Intervals
 from recovery.scan.queue_numbers import unpack_key
 from recovery.verify.checks.queue.compared import QueueHead, QueueMessages, QueueUnits
 from recovery.verify.checks.queue.places import QueueFiles

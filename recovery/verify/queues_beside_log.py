@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsers.consumequeue.ext_columns import ext_columns
+from parsers.kernels.arrays import Longs
 from parsers.queues.queue import FileQueue, Queue
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MAX
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.scan.intervals import Intervals, Longs, found_at
+from recovery.scan.intervals import Intervals, found_at
 from recovery.verify.checks.log.log import LOCK_WAIT_MS
 from recovery.verify.checks.queue.batch import batches_end, check_batch_queue
 from recovery.verify.checks.queue.compared import (

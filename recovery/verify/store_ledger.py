@@ -13,6 +13,7 @@ import numpy as np
 
 from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.commitlog.record.layout import SMALLEST_MESSAGE
+from parsers.kernels.arrays import Longs, Mask
 from parsers.store.store import Store
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import LONG_MAX
@@ -21,7 +22,7 @@ from recovery.lives.life import QueueLife, TopicLives
 from recovery.lives.offset_lives import DoubtfulOffset, GroupOffsets, OffsetLife, doubtful_offsets
 from recovery.query.ledger import GroupPlace, Layer, LedgerRange, State, next_to_read, of_group, painted
 from recovery.rebuild.queue_writer import MOST_OFFSET
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at
+from recovery.scan.intervals import Intervals, found_at
 from recovery.scan.queue_rows import NO_ROWS, queue_rows
 from recovery.verify.checks.queue.batch import written_units
 from recovery.verify.checks.queue.compared import Compared, LogFacts

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from parsers.damage.errors import Damage, StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import Longs
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
@@ -22,7 +23,7 @@ from parsers.timer.schema import TIMER_RECORD_SCHEMA
 from parsers.timer.wheel import TIMER_SLOT_SCHEMA, WHEEL_BYTES, read_wheel
 from parsers.values.topics import TIMER_TOPIC
 from recovery.knowledge.inference import StoreKnowledge
-from recovery.scan.intervals import Intervals, Longs
+from recovery.scan.intervals import Intervals
 from recovery.verify.checks.files import relative
 from recovery.verify.checks.timer import WHEEL, check_timer
 from recovery.verify.checks.timer_sides import LogSide, Slots, TimerLogShape, TimerUnits

@@ -15,6 +15,7 @@ from parsers.commitlog.record.message import decode_message
 from parsers.commitlog.record.properties import last_value
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.explain.commitlog import message_lines
+from parsers.kernels.arrays import Bytes
 from parsers.store.store import open_store
 from parsers.values.java import string_hash_code
 from recovery.compare.comparison import Comparison
@@ -24,7 +25,7 @@ from recovery.compare.logs.record_difference import difference_at
 from recovery.compare.written.rows import rows_of
 from tests.support.bit_flips import field_of_each_byte
 from tests.support.build_store import overwrite
-from tests.support.replicas import Bytes, compared, copy_of, flip, group, log_files, records_of, whole_log
+from tests.support.replicas import compared, copy_of, flip, group, log_files, records_of, whole_log
 from tests.support.stores import group_names
 
 LEVEL = group_names("ha-clean")

@@ -17,6 +17,7 @@ from parsers.commitlog.record.host import Host
 from parsers.commitlog.record.layout import HEAD, HOST_V4, MAGIC_BLANK, RECORD_START
 from parsers.commitlog.record.message import encode_message
 from parsers.commitlog.record.properties import encode_properties
+from parsers.kernels.arrays import Longs
 from tests.support.new_message import new_message
 
 BLOCK_RECORDS = 20_000
@@ -27,8 +28,6 @@ REGIONS = ("eu-west", "us-east", "ap-south", "cn-hangzhou")
 ID_HEAD, ID_DIGITS, ORDER_DIGITS = "7F0000011D4C18B4AAC20000", 8, 9
 STORE_TIME_AT = HEAD.size + HOST_V4.size
 DIGITS = np.frombuffer(b"0123456789ABCDEF", np.uint8)
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Bytes
 from recovery.compare.comparison import Comparison, compare
 from recovery.compare.replica import Replica
 from recovery.knowledge.knowledge import knowledge_of, open_known
 from tests.support.copies import copy_tree
 from tests.support.stores import group_root, members, truth_lines
 
-Bytes = npt.NDArray[np.uint8]
 LARGE = shutil.ignore_patterns("timerwheel", "index", "timerlog")
 """What no comparison reads, and what is large even where it is empty."""
 

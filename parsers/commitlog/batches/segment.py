@@ -28,7 +28,7 @@ from parsers.commitlog.compiled.columns import (
     LogBytes,
 )
 from parsers.commitlog.compiled.kernel import BLANK, BROKEN, FULL, decode_run
-from parsers.commitlog.dledger_headers.entry import EntryChain, Longs
+from parsers.commitlog.dledger_headers.entry import EntryChain
 from parsers.commitlog.files.check import wrong_crc
 from parsers.commitlog.files.logfile import LogFile, open_log
 from parsers.commitlog.files.region import Region
@@ -36,6 +36,7 @@ from parsers.commitlog.files.salvage import LastMessages, end_of_file, salvage
 from parsers.commitlog.files.slices import slice_end, slice_start
 from parsers.commitlog.record.properties import PropertyRule
 from parsers.damage.errors import DamageSink, StoreFormatError, UnreadableFile, report, unheard
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import StoreFile
 
 FIRST_ROWS = 256

@@ -22,12 +22,11 @@ from parsers.commitlog.dledger_headers.layout import (
 from parsers.commitlog.record.layout import MAGIC_V1, MAGIC_V2, RECORD_START
 from parsers.damage.errors import CorruptRecord, NotThisFormat, StoreFormatError, TruncatedRecord, UnsupportedVersion
 from parsers.evidence.mapped import read_at
-from parsers.kernels.arrays import Bytes, LongRows
+from parsers.kernels.arrays import Bytes, LongRows, Longs
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.kernel import inline_kernel, kernel
 from parsers.layouts.layout import Buffer
 
-Longs = npt.NDArray[np.int64]
 AT_SIZE = ENTRY_HEADER.offsets["entry_size"]
 AT_INDEX = ENTRY_HEADER.offsets["entry_index"]
 AT_TERM = ENTRY_HEADER.offsets["term"]

@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.commitlog.batches.read import MessageFilter, read_commitlog
 from parsers.commitlog.batches.segment import WITHOUT_CRC
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs, Mask
 from parsers.store.store import Store
 from parsers.values.topics import is_lmq
 from recovery.filter.expressions import Expression, asked_properties, delivers
 
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 MOST_REMEMBERED = 1 << 16
 """Different values of properties whose answer is kept."""
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from parsers.consumequeue.ext_columns import ext_columns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS, ext_offset
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs, Mask
 from parsers.queues.queue import BatchQueue, Queue
 from parsers.queues.store_queues import StoreQueues
 from parsers.store.store import Store
@@ -33,8 +34,6 @@ from recovery.verify.store_ledger import QueueLedger, StoreLedger
 NOT_READ = "{} of its unread messages cannot be read in the log: what matches is not known"
 NOT_RECORDED = Standing()
 GroupQueue = tuple[str | None, str, int]
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 BATCHES = "a queue of batches: its units do not tell single messages"
 
 

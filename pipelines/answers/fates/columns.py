@@ -9,12 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.kernels.arrays import Longs, Mask
 from parsers.layouts.columns import TIMESTAMP
 from parsers.layouts.instants import MAX_MS
 from recovery.fates.held_kernel import NONE, HeldColumns
 
-Longs = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 BATCH_ROWS = 1 << 16
 
 

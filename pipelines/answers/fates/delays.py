@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
-from pipelines.answers.fates.columns import Longs, batches_of, instants, known, words
+from pipelines.answers.fates.columns import batches_of, instants, known, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
 from recovery.fates.delay_states import DELIVERED, PENDING, REASONS, STATES, Reason

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.values.topics import DATABASE_HALF_TOPIC, TIMER_TOPIC, TRANSACTION_TOPIC
-from pipelines.answers.fates.columns import Longs
 from pipelines.answers.fates.delays import DelayAnswer
 from pipelines.answers.fates.transactions import TransactionAnswer
 from recovery.fates.delays import TIMER, delays

@@ -12,21 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs, Mask
 from parsers.layouts.columns import schema_from
 from parsers.store.store import Store
 from parsers.values.topics import REVIVE_GROUP
 from parsers.values.utc import utc
-from pipelines.answers.fates.columns import (
-    Longs,
-    Mask,
-    batches_of,
-    instants,
-    known,
-    reasons,
-    stored_at,
-    value_of,
-    words,
-)
+from pipelines.answers.fates.columns import batches_of, instants, known, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import POPPED_MESSAGES
 from pipelines.lake.tables.lag import LAG

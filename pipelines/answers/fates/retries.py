@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs, Mask
 from parsers.store.store import Store
-from pipelines.answers.fates.columns import Longs, Mask, batches_of, instants, reasons, stored_at, value_of, words
+from pipelines.answers.fates.columns import batches_of, instants, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import RETRY_CHAINS
 from recovery.fates.delays import scheduled_due

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.damage.errors import DamageSink
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.values.topics import DATABASE_HALF_TOPIC, TRANSACTION_TOPIC
-from pipelines.answers.fates.columns import Longs, batches_of, reasons, stored_at, value_of, words
+from pipelines.answers.fates.columns import batches_of, reasons, stored_at, value_of, words
 from pipelines.answers.fates.sums import summed
 from pipelines.lake.tables.fates import TRANSACTIONS
 from recovery.fates.held import REAL_TOPIC, UNIQ_KEY, property_texts

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from parsers.commitlog.compiled.shape import own_offset, shape_of
+from parsers.kernels.arrays import Bytes, Codes, Longs
 from parsers.kernels.bigendian import load_int
 from parsers.kernels.kernel import kernel
-
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int8]
 
 EQUAL, OTHER, OTHER_SIZE, UNWRITTEN, CUT, NO_RECORD = range(6)
 """What stands in the other log in the place of a record: the same bytes; another record of that size; one of another

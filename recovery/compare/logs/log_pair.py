@@ -19,9 +19,10 @@ from parsers.commitlog.files.region import RegionKind
 from parsers.damage.errors import DamageSink, StoreFormatError, report, unheard
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, release_pages, require_whole
+from parsers.kernels.arrays import Bytes, Codes
 from parsers.store.store_file import StoreFile
 from recovery.compare.logs import kernel
-from recovery.compare.logs.kernel import Bytes, first_difference, judge_records
+from recovery.compare.logs.kernel import first_difference, judge_records
 from recovery.scan.log_runs import LogGap, LogRun, log_runs
 
 WINDOW_BYTES = 32 << 20
@@ -170,7 +171,7 @@ def _of_run(run: LogRun, right: LogBytes) -> Iterator[Stretch]:
         yield Stretch("messages", meets, int(edges[first]), int(edges[last]), last - first)
 
 
-def _judge(run: LogRun, piece: Piece, first: int, last: int, verdicts: kernel.Codes) -> None:
+def _judge(run: LogRun, piece: Piece, first: int, last: int, verdicts: Codes) -> None:
     """Verdicts of the rows [first, last), whose records lie in the piece."""
     if first == last or piece.data is None:
         return

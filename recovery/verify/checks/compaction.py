@@ -14,9 +14,10 @@ import numpy as np
 from parsers.consumequeue.batch import BATCH_UNIT, Units, valid_units
 from parsers.damage.errors import Damage
 from parsers.damage.runs import runs
+from parsers.kernels.arrays import Longs, Mask
 from parsers.store.places import COMPACTION_POSITIONS
 from parsers.store.store_file import QueueKey
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at
+from recovery.scan.intervals import Intervals, found_at
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 POSITIONS = COMPACTION_POSITIONS[0]

@@ -15,9 +15,10 @@ from parsers.damage.errors import Damage, unheard
 from parsers.dledger.entries import STORED, read_entries
 from parsers.dledger.index import EntryIndex
 from parsers.dledger.state import read_state
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
-from recovery.scan.intervals import Longs, neighbours
+from recovery.scan.intervals import neighbours
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 Columns = dict[str, npt.NDArray[np.int64]]

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from parsers.commitlog.batches.read import read_commitlog
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.damage.errors import Damage, unheard
+from parsers.kernels.arrays import Longs
 from parsers.layouts.instants import MAX_MS
 from parsers.rocksdb.layout import INDEXED_TO
 from parsers.rocksdb.message_records import INDEX_KINDS, read_message_rows, read_notes, rows_to_batch
@@ -27,7 +28,7 @@ from parsers.store.places import MESSAGE_DATABASE
 from parsers.store.store import Store
 from parsers.store.store_file import StoreFile
 from recovery.rules.dispatch import ROLLBACK
-from recovery.scan.intervals import Intervals, Longs
+from recovery.scan.intervals import Intervals
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 
 COLUMNS = ("physical_offset", "total_size", "topic", "sys_flag", "store_timestamp", "keys", "tags", "unique_id")

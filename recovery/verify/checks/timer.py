@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from parsers.damage.runs import runs
+from parsers.kernels.arrays import Longs, Mask
 from parsers.timer.log import TIMER_UNIT
 from parsers.timer.wheel import TIMER_SLOT, WHEEL_BYTES
 from parsers.values.topics import TIMER_TOPIC
-from recovery.scan.intervals import Longs, Mask, found_at, neighbours
+from recovery.scan.intervals import found_at, neighbours
 from recovery.verify.checks.timer_sides import LogSide, Slots, TimerLogShape, TimerUnits
 from recovery.verify.checks.timercheck import FLUSHED, check_timercheck
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span

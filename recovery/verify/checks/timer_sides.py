@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recovery.scan.intervals import Intervals, Longs, Mask
+from parsers.kernels.arrays import Longs, Mask
+from recovery.scan.intervals import Intervals
 from recovery.verify.findings.finding import Place
 
 

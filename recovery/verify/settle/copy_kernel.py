@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from parsers.commitlog.record.layout import HEAD
-from parsers.kernels.arrays import Bytes, Flags, Longs
+from parsers.kernels.arrays import Bytes, Longs, Mask
 from parsers.kernels.kernel import kernel
 
 OWN_OFFSET, OWN_OFFSET_END = HEAD.offsets["physical_offset"], HEAD.offsets["physical_offset"] + 8
 
 
 @kernel
-def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: Longs, same: Flags) -> None:
+def same_records(copy: Bytes, copy_at: Longs, log: Bytes, log_at: Longs, size: Longs, same: Mask) -> None:
     """Note in `same` each pair whose bytes are the same, PHYSICALOFFSET left out; a pair that is not whole is not.
 
     Shape: `copy_at`, `log_at`, `size`, `same` (false at first) have one element for each pair: positions in `copy` and

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from parsers.damage.errors import unheard
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex, open_index
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
-from recovery.scan.intervals import Longs
 from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_entries import FOLDER
 

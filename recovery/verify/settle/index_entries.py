@@ -11,8 +11,8 @@ from parsers.evidence.mapped import release_pages
 from parsers.evidence.spans import written_end
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
-from recovery.scan.intervals import Longs, Mask, found_at
-from recovery.scan.kernel import Ints
+from parsers.kernels.arrays import Ints, Longs, Mask
+from recovery.scan.intervals import found_at
 from recovery.verify.findings.finding import Place
 from recovery.verify.settle.index_kernel import compare_slots, follow_chains, longest_rise, written_entries
 from recovery.verify.settle.log_columns import MessageColumns

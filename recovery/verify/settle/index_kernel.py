@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from parsers.kernels.arrays import Bytes, Ints, Longs
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.blocks import prefetch
 from parsers.kernels.kernel import kernel
 from parsers.values.java import INT_MAX
-from recovery.scan.kernel import Bytes, Ints, Longs
 
 HEADER, SLOT, ENTRY = INDEX_HEADER.size, INDEX_SLOT.size, INDEX_ENTRY.size
 PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (

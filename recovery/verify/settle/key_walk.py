@@ -11,7 +11,7 @@ import numpy as np
 from parsers.evidence.mapped import release_pages
 from parsers.index.layout import INDEX_ENTRY
 from parsers.index.open import OpenIndex
-from recovery.scan.intervals import Longs, Mask
+from parsers.kernels.arrays import Longs, Mask
 from recovery.scan.kernel import ScanBatch
 from recovery.verify.settle.index_kernel import entry_from
 from recovery.verify.settle.settle_kernel import ENTRY_NO, KEY, LEFT_FROM, ROW, SPANS_FOUND, KeyPlace, settle_keys

@@ -9,11 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.store.store_file import StoreFile
-from recovery.scan.intervals import Mask
-from recovery.scan.kernel import Ints, Longs
 from recovery.scan.log_runs import LogGap
-from recovery.scan.record_walk import Codes
 
 LOST_MESSAGES_MS = 3_600_000
 """How far beyond the log's own store times those of lost messages may lie: a bound of ours."""

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.store.store_file import QueueKey
 from parsers.values.java import LONG_MIN, decode_utf8
 from recovery.lives.numbering import NumberingNotes
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.intervals import Longs, Mask
-from recovery.scan.kernel import Ints, RecordColumns, ScanBatch
+from recovery.scan.kernel import RecordColumns, ScanBatch
 from recovery.scan.log_runs import LogGap, LogRun, runs_between
 from recovery.scan.queue_numbers import unpack_key
-from recovery.scan.record_walk import Codes
 from recovery.scan.scanner import LogScanner
 from recovery.verify.settle.key_walk import KeyWalk
 from recovery.verify.settle.newer_records import newer_records

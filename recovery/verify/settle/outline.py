@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.index.open import OpenIndex
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.lives.numbering import Numbering, joined_numbering
-from recovery.scan.intervals import Longs
 from recovery.scan.log_runs import LogGap
 from recovery.verify.settle.database_spool import Spool
 from recovery.verify.settle.index_entries import Chains

@@ -14,10 +14,10 @@ from parsers.consumequeue.layout import CQ_UNIT
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, read_at, release_pages
+from parsers.kernels.arrays import Bytes
 from parsers.kernels.written import written_bytes
 from parsers.store.store_file import QueueKey, StoreFile
 from parsers.values.java import LONG_MAX, LONG_MIN
-from recovery.scan.kernel import Bytes
 from recovery.verify.settle.settle_kernel import QueueCursors
 
 UNIT = CQ_UNIT.size

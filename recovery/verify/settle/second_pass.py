@@ -12,12 +12,12 @@ import numpy.typing as npt
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.damage.errors import StoreFormatError
 from parsers.evidence.mapped import map_file, release_pages
+from parsers.kernels.arrays import Bytes, Longs, Mask
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
-from recovery.scan.intervals import Longs, Mask
 from recovery.scan.kernel import ScanBatch
 from recovery.scan.queue_numbers import queue_keys, unpack_key
-from recovery.scan.record_walk import Bytes, judge_crcs, walk
+from recovery.scan.record_walk import judge_crcs, walk
 from recovery.scan.scanner import LogScanner
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns, log_start
 from recovery.verify.settle.outline import Outline, Run

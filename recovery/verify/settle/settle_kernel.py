@@ -11,16 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
-from parsers.kernels.arrays import LongRows
+from parsers.kernels.arrays import Bytes, Codes, Ints, LongRows, Longs, Mask
 from parsers.kernels.bigendian import int_at, load_int, load_long, long_at
 from parsers.kernels.kernel import kernel
 from parsers.values.java import INT_MAX, LONG_MAX, LONG_MIN
 from recovery.rebuild.queue_kernel import SIZE_AT, TAGS_AT, UNIT
 from recovery.rules.dispatch import PREPARED, ROLLBACK
-from recovery.scan.intervals import Mask
-from recovery.scan.kernel import Bytes, Ints, Longs, RecordColumns, UnitColumns
+from recovery.scan.kernel import RecordColumns, UnitColumns
 from recovery.scan.queue_numbers import fill_slots, new_slots, queue_number
-from recovery.scan.record_walk import Codes
 from recovery.verify.settle.index_kernel import DIFF_AT, ENTRY, PHYSICAL_AT, seconds_since
 
 DONE, ASK_WINDOW, FULL = 0, 1, 2

@@ -15,11 +15,10 @@ from parsers.commitlog.record.layout import (
     SYS_FLAG_STORE_HOST_V6,
     TAIL,
 )
-from parsers.kernels.arrays import LongRows
+from parsers.kernels.arrays import Bytes, LongRows, Longs
 from parsers.kernels.bigendian import load_int, load_long
 from parsers.kernels.kernel import kernel
 from parsers.values.topics import TIMER_TOPIC
-from recovery.scan.kernel import Bytes, Longs
 from recovery.scan.property_spans import ENTRY_END, NAME_VALUE, same
 
 RIGHT, NO_RECORD, OTHER_TOPIC, OTHER_SIZE, OTHER_TIME, BEYOND = range(6)

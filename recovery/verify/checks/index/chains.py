@@ -8,8 +8,8 @@ import numpy as np
 
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
-from recovery.scan.intervals import Longs, Mask, neighbours
-from recovery.scan.kernel import Ints
+from parsers.kernels.arrays import Ints, Longs, Mask
+from recovery.scan.intervals import neighbours
 from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import (

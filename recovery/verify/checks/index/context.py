@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recovery.scan.intervals import Intervals, Longs
+from parsers.kernels.arrays import Longs
+from recovery.scan.intervals import Intervals
 from recovery.verify.settle.index_entries import Chains
 from recovery.verify.settle.log_columns import ExpectedKeys, MessageColumns
 

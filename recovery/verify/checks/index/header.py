@@ -9,9 +9,9 @@ import numpy as np
 from parsers.damage.runs import runs
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
+from parsers.kernels.arrays import Ints, Mask
 from parsers.values.java import INT_MAX, LONG_MAX
-from recovery.scan.intervals import Mask, found_at
-from recovery.scan.kernel import Ints
+from recovery.scan.intervals import found_at
 from recovery.verify.checks.index.context import IndexContext
 from recovery.verify.findings.finding import Finding, Place, Span
 from recovery.verify.settle.index_entries import Chains, Entries, entry_places, name_of, read_places

@@ -13,9 +13,9 @@ import numpy as np
 from parsers.commitlog.record.layout import SYS_FLAG_TRANSACTION
 from parsers.index.layout import INDEX_HEADER, INDEX_SLOT
 from parsers.index.open import OpenIndex
+from parsers.kernels.arrays import Ints, Longs, Mask
 from recovery.rules.dispatch import PREPARED
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at, neighbours
-from recovery.scan.kernel import Ints
+from recovery.scan.intervals import Intervals, found_at, neighbours
 from recovery.verify.checks.index.chains import chain_findings, entry_findings, strange_to_their_slots
 from recovery.verify.checks.index.context import IndexContext, LeftEntries, SettledInVain
 from recovery.verify.checks.index.header import (

@@ -14,9 +14,10 @@ from parsers.commitlog.compiled.resync import BODY_CRC_WRONG, RECORD_CRC_WRONG
 from parsers.commitlog.record.layout import RECORD_START, SYS_FLAG_TRANSACTION
 from parsers.damage.errors import StoreFormatError, unheard
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import Longs
 from parsers.values.java import LONG_MAX
 from recovery.rules.dispatch import PREPARED, ROLLBACK
-from recovery.scan.intervals import Intervals, Longs, neighbours
+from recovery.scan.intervals import Intervals, neighbours
 from recovery.scan.log_runs import LogGap
 from recovery.scan.record_walk import LENGTH_NEGATIVE
 from recovery.verify.checks.log.shape import LogShape

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recovery.scan.intervals import Longs, reached_from
+from parsers.kernels.arrays import Longs
+from recovery.scan.intervals import reached_from
 from recovery.verify.checks.log.shape import LogShape
 from recovery.verify.findings.finding import Finding, Judgement, Span
 from recovery.verify.settle.log_columns import LogColumns

@@ -11,8 +11,9 @@ from parsers.consumequeue.batch import BATCH_UNIT
 from parsers.damage.errors import StoreFormatError
 from parsers.damage.runs import runs
 from parsers.evidence.mapped import map_file
+from parsers.kernels.arrays import Longs
 from parsers.store.store_file import QueueKey, StoreFile
-from recovery.scan.intervals import Intervals, Longs, found_at
+from recovery.scan.intervals import Intervals, found_at
 from recovery.verify.checks.queue.queue import UNCLEAN
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
 from recovery.verify.settle.log_columns import LogColumns

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Ints, Longs, Mask
 from parsers.values.java import INT_MAX, LONG_MAX
 from parsers.values.topics import SCHEDULE_TOPIC
 from recovery.rules.dispatch import COMMIT
-from recovery.scan.intervals import Intervals, Longs, Mask, found_at
-from recovery.scan.kernel import Ints
+from recovery.scan.intervals import Intervals, found_at
 from recovery.verify.checks.queue.places import QueuePlaces
 
 

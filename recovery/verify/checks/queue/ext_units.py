@@ -14,8 +14,9 @@ import numpy as np
 from parsers.consumequeue.ext import CQ_EXT_UNIT
 from parsers.consumequeue.ext_columns import ExtColumns
 from parsers.consumequeue.layout import MAX_EXT_ADDRESS
+from parsers.kernels.arrays import Longs
 from parsers.values.java import LONG_MIN
-from recovery.scan.intervals import Intervals, Longs, found_at, neighbours
+from recovery.scan.intervals import Intervals, found_at, neighbours
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.findings.finding import Finding, Place, Span

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from parsers.kernels.arrays import Longs
 from parsers.store.store import Store
 from parsers.values.topics import is_lmq
-from recovery.scan.intervals import Intervals, Longs, found_at
+from recovery.scan.intervals import Intervals, found_at
 from recovery.verify.checks.queue.compared import QueueMessages, QueueUnits
 from recovery.verify.findings.finding import Finding, Judgement, Place, Span
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.consumequeue.layout import CQ_UNIT
-from recovery.scan.intervals import Longs, found_at
+from parsers.kernels.arrays import Longs
+from recovery.scan.intervals import found_at
 from recovery.verify.findings.finding import Place
 
 UNIT = CQ_UNIT.size

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from parsers.kernels.arrays import Longs, Mask
 from parsers.values.java import LONG_MAX
-from recovery.scan.intervals import Longs, Mask, found_at, neighbours
+from recovery.scan.intervals import found_at, neighbours
 from recovery.verify.checks.queue.compared import LogFacts, QueueHead, QueueMessages, QueueUnits, compare
 from recovery.verify.checks.queue.places import QueuePlaces
 from recovery.verify.findings.finding import Explained, Finding, Judgement, Place, Span
