@@ -1,8 +1,9 @@
 """Rebuild of queues and index from logs of several sizes, against the scalar dispatch and, if asked, the real store.
 
 Run: python benchmarks/bench_rebuild.py [folder] [--large] [--java]
-The scalar rules rebuild the smallest log, in memory: the bytes must agree. Rates are the best of two runs after one
-that compiles, by the clock and by the processor, and as a share of the rate at 2.1 M records: 1.00 is linear. `--large`
+The scalar rules rebuild the smallest log, in memory: the bytes must agree. Rates are the best of some runs after one
+that compiles, by the clock and by the processor, and as a share of the rate at 2.1 M records: 1.00 is linear. There it
+is told, too, what the other cores are good for, beside a plain loop over the log's bytes (`ceiling.py`). `--large`
 adds logs of 4 and 8 GiB: the folder should be one in memory, and the log stay in the page cache, or the disk is what
 is measured. `--java` runs the real DefaultMessageStore on the log of 2.1 M records, too (needs a JDK and Maven).
 """
@@ -18,6 +19,7 @@ from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
+from benchmarks.ceiling import ceiling, on_one_core
 from parsers.index.geometry import DEFAULT_GEOMETRY
 from parsers.store.store import Store, open_store
 from recovery.rebuild.index_writer import IndexWriter
@@ -34,7 +36,7 @@ from tests.support.opened import opened
 
 VERSION, SETTINGS = BrokerVersion(5, 3, 3), StoreSettings()
 RECORDS, LARGE = (BLOCK_RECORDS, 500_000, 2_100_000), (7_000_000, 14_000_000)
-USUAL, RUNS = RECORDS[-1], 2
+USUAL, RUNS = RECORDS[-1], 5
 Queues = dict[tuple[str, int], bytearray]
 
 
@@ -100,6 +102,11 @@ def main(folder: Path, *, large: bool, with_java: bool) -> None:
         write_log(root, wanted)
         records, by_clock, by_processor = rebuild_rates(root, new)
         rates[wanted] = by_clock, by_processor
+        if wanted == USUAL:
+            with on_one_core():
+                _, alone, _ = rebuild_rates(root, new)
+            most = ceiling([file.path for file in open_store(root).commitlog])
+            print(f"all cores rebuild {by_clock / alone:.2f} x as fast as one, by the clock; a plain loop {most:.2f} x")
         if wanted > USUAL:
             shutil.rmtree(root)
             shutil.rmtree(new)
