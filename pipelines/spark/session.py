@@ -25,6 +25,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.python.worker.faulthandler.enabled": "true",  # a worker that a signal ends says which
+    "spark.executorEnv.MIMALLOC_PURGE_DELAY": "10000",  # ms: Arrow's memory of one row group is there for the next one
 }
 """Each of them but FIXED gives way to the table [spark] of rocketlens.toml."""
 LOOPBACK = "127.0.0.1"

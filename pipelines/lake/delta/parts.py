@@ -148,7 +148,7 @@ class _OpenPart:
             compression="zstd",
             compression_level=ZSTD_LEVEL,
             use_dictionary=[path for path in repeated if pa.types.is_string(leaves[path])],
-            write_statistics=repeated,
+            write_statistics=[path for path in repeated if path in self.schema.names],  # of a list they skip nothing
             column_encoding={path: "DELTA_BINARY_PACKED" for path in leaves if path in NEAR_THE_LAST},
         )
 
