@@ -17,6 +17,7 @@ from parsers.store.store import NotAStore, Store
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.query.watermark import dispatched_before, log_end_from
 from recovery.verify.findings.finding import Explained, Finding, Place
+from recovery.verify.reached_again import checkpoint_is_reached_by_now, reached_by_now
 from recovery.verify.running_broker import cleaner_is_due, is_running
 from recovery.verify.settle.index_again import right_by_now
 from recovery.verify.settle.outline import Outline
@@ -35,6 +36,10 @@ HEADS = ("log_begins_late", LEFT)
 """Findings of what is left of deleted log files in queues and index, which a broker deletes after them."""
 GROWING = ("index_chain_wrong", "index_header_wrong")
 """Findings of what a broker writes over in place."""
+ABOVE = ("consumer_offset_above_max", "delay_offset_above_max")
+REACHED = "messages came to the queue while it was compared, and it has come as far as the offset"
+LATER = "checkpoint_later_than_data"
+REACHED_TIME = "messages came to the log while it was compared, and it has come as far as the checkpoint"
 GONE = "files were written to while they were compared, and a later comparison did not find it again"
 UNSETTLED = "only the last of three comparisons found it, while files were written to: compare again to settle it"
 LOOKS = 3
@@ -134,6 +139,10 @@ def without_progress(
     grown = right_by_now(now, (f.places[0] for f in found.findings if f.kind in GROWING and f.places))
     expired = range(since.log_start, moment.log_start)
     whys = {finding: why for finding in found.findings if (why := _why_passing(finding, grown, expired, behind))}
+    reached = reached_by_now(now, (finding.span for finding in found.findings if finding.kind in ABOVE))
+    later = [finding for finding in found.findings if finding.kind == LATER]
+    whys |= dict.fromkeys(later, REACHED_TIME) if later and checkpoint_is_reached_by_now(now) else {}
+    whys |= {finding: REACHED for finding in found.findings if finding.kind in ABOVE and finding.span in reached}
     return _without(found, whys | _uncleaned(found, now, known))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import struct
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from parsers.commitlog.batches.read import read_commitlog
 from parsers.consumequeue.layout import CQ_UNIT
 from parsers.store.store import Store, open_store
 from recovery.knowledge.inference import StoreKnowledge
@@ -19,7 +21,17 @@ from recovery.knowledge.knowledge import knowledge_of
 from recovery.query.ledger import LedgerRange
 from recovery.verify import in_motion, ledger_in_motion
 from recovery.verify.first_pass import files_of, first_pass
-from recovery.verify.in_motion import GONE, IN_PROGRESS, UNCLEANED, UNSETTLED, verify_in_motion
+from recovery.verify.in_motion import (
+    GONE,
+    IN_PROGRESS,
+    REACHED,
+    REACHED_TIME,
+    UNCLEANED,
+    UNSETTLED,
+    Moment,
+    verify_in_motion,
+    without_progress,
+)
 from recovery.verify.store_ledger import StoreLedger
 from recovery.verify.verify import Verification, judged, verify
 from tests.support.cli import call
@@ -87,6 +99,50 @@ def test_what_was_only_on_its_way_is_no_finding(root: Path, meanwhile: list[Step
     passing = [state for state in found.explained if state.what == IN_PROGRESS]
     assert passing
     assert all(state.places for state in passing)
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_what_log_and_queue_have_come_to_by_then_is_not_beyond_them(root: Path, ahead: int) -> None:
+    """A group's offset is of a message that came after the pass over the queues, and the checkpoint is right by now."""
+    queue = max((root / "consumequeue/TopicB/0").iterdir())
+    units = queue.read_bytes()
+    end = next(at for at in range(0, len(units), CQ_UNIT.size) if not any(units[at : at + CQ_UNIT.size]))
+    offset = (int(queue.name) + end) // CQ_UNIT.size + ahead
+    (root / "config").mkdir(exist_ok=True)
+    (root / "config/consumerOffset.json").write_text(json.dumps({"offsetTable": {"TopicB@Readers": {"0": offset}}}))
+    checkpoint = latest(root, 0)
+    newest = newest_ms(root) + ahead
+    dispatched = undispatched(root)
+    stored = log_from(root, CQ_UNIT.unpack(units, end - 3 * CQ_UNIT.size)["physical_offset"])
+    checkpoint()
+    store = open_store(root)
+    known, since = knowledge_of(store), Moment.of(store)
+    found = verify(store, known)
+    beyond = {"consumer_offset_above_max", "checkpoint_later_than_data"}
+    assert beyond <= {finding.kind for finding in found.findings}
+    stored()
+    dispatched()
+    (root / "checkpoint").write_bytes(struct.pack(">q", newest) + (root / "checkpoint").read_bytes()[8:])
+    now = open_store(root)
+    left = without_progress(found, now, known, since, Moment.of(now))
+    assert beyond & {finding.kind for finding in left.findings} == (beyond if ahead else set())
+    why = {state.why.partition(": ")[2] for state in left.explained}
+    assert ({REACHED, REACHED_TIME} <= why) is (not ahead)
+
+
+def newest_ms(root: Path) -> int:
+    """The latest store time of the log."""
+    batches = read_commitlog(open_store(root))
+    return max(int(batch.column("store_timestamp").cast("int64").to_numpy().max()) for batch in batches) // 1000
+
+
+def log_from(root: Path, physical_offset: int) -> Step:
+    """Take the log from there on away; a call brings it back, as a broker stores messages."""
+    kept = {log: log.read_bytes() for log in sorted((root / "commitlog").iterdir())}
+    for log, whole in kept.items():
+        at = min(max(0, physical_offset - int(log.name)), len(whole))
+        log.write_bytes(whole[:at] + bytes(len(whole) - at))
+    return lambda: [log.write_bytes(whole) for log, whole in kept.items()]
 
 
 @pytest.fixture
