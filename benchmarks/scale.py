@@ -27,7 +27,7 @@ class Rate:
     measured_by: str
 
 
-INGEST = Rate("ingest of the CommitLog", 3.8, "core s/GiB", "`benchmarks/bench_spark_commitlog.py`, README")
+INGEST = Rate("ingest of the CommitLog", 3.0, "core s/GiB", "`benchmarks/bench_spark_commitlog.py`, README")
 VERIFY = Rate("`verify`", 0.72, "core s/GiB", "`benchmarks/bench_verify.py`, README")
 KEPT = Rate("the lake of a generated log, without bodies", 0.079, "bytes a byte", "24 MB of `tests/support/big_log.py`")
 TICK = Rate("a look at a file that has not changed", 79, "core us", "`benchmarks/bench_catalogue.py 250 20`")
