@@ -15,8 +15,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from parsers.kernels.kernel import library
+from parsers.kernels.library import NATIVE
 from tests.support.fixtures import CHECKOUT
 
+WHEEL_TARGETS = "" if library() is None else NATIVE
+"""What `tools/wheel.py` compiles for a wheel here: nothing without a C compiler."""
 LINKED = pytest.mark.skipif(library() is None, reason="no C compiler linked the kernels here")
 
 PROGRAM = """

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.copies import copy_tree
 from tests.support.fixtures import CHECKOUT
+from tests.support.light import WHEEL_TARGETS
 from tools.bundle import BundleError, bundle, describe, main, pins_of, this_machine
 
 PIPS = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))
@@ -37,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wheels").mkdir(parents=True)
     shutil.copy(pips[0], folder / "wheels")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "wheels")]
-    environment = {**os.environ, "ROCKETLENS_TARGETS": "native"}
+    environment = {**os.environ, "ROCKETLENS_TARGETS": WHEEL_TARGETS}
     subprocess.run(build, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     describe(folder)
     return folder
