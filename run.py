@@ -25,7 +25,7 @@ ENDING = ".exe" if os.name == "nt" else ""
 PYTHON = VENV / SCRIPTS / ("python" + ENDING)
 UV = BOOTSTRAP / SCRIPTS / ("uv" + ENDING)
 STAMP = VENV / ".rocketlens-lock"
-KERNELS = ROOT / "parsers" / "kernels" / "built" / "native.json"
+BUILD_KERNELS = ("-m", "parsers.kernels.ahead.build")
 
 COMMANDS = {
     "demo": (["-m", "pipelines.demo"], "ingest the bundled real store, build every table, answer in a page"),
@@ -184,14 +184,17 @@ def make() -> None:
 
 
 def lacks_kernels() -> bool:
-    """They can be compiled ahead and are not; without a C compiler each is compiled when it is first called."""
-    return not KERNELS.exists() and shutil.which(os.environ.get("CC") or "cc") is not None
+    """They can be compiled ahead and are not, or an edit or a pull came since; without a C compiler, or after an edit,
+    each is compiled when it is first called."""
+    if shutil.which(os.environ.get("CC") or "cc") is None:
+        return False
+    return subprocess.run([str(PYTHON), *BUILD_KERNELS, "--check"], cwd=str(ROOT), check=False).returncode != 0
 
 
 def compile_kernels() -> None:
     """Compile ahead what runs as machine code."""
     say("compiling what runs as machine code (once; half a minute)")
-    done = subprocess.run([str(PYTHON), "-m", "parsers.kernels.ahead.build"], cwd=str(ROOT), check=False)
+    done = subprocess.run([str(PYTHON), *BUILD_KERNELS], cwd=str(ROOT), check=False)
     if done.returncode:
         say("each kernel is compiled when it is first called")
 

@@ -2,7 +2,7 @@
 
 `ROCKETLENS_TARGETS` names other targets than all (`parsers.kernels.targets`); `native` is this very processor alone,
 with the library of the checkout. On a machine without targets the wheel holds no library, and numba compiles the
-kernels when they are called.
+kernels when they are called; so it is, for whoever has numba, where the variable is empty.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
         from parsers.kernels import library, targets
         from parsers.kernels.ahead import build
 
-        here = [target for target in targets.TARGETS if target.machine == platform.machine()]
-        names = os.environ.get(CHOICE, " ".join(target.name for target in here)).split()
+        here = " ".join(target.name for target in targets.TARGETS if target.machine == platform.machine())
+        names = os.environ.get(CHOICE, here).split()
         if not names:
             return
         self.libraries = TemporaryDirectory()
         folder = Path(self.libraries.name)
-        build.build(folder, [target for target in here if target.name in names])
+        build.build(folder, build.targets_named([name for name in names if name != library.NATIVE]))
         if library.NATIVE in names:
             build.build_native()
             shutil.copy(library.BUILT / f"{library.NATIVE}.so", folder)

@@ -1,7 +1,8 @@
 """Which files the machine code of a kernel was made from, and whether they are still the same.
 
 What a kernel calls, and each constant that it reads, is compiled into it, and an edit there would leave old code in
-use. So it is stamped with every file of our rooms that its module imports, directly or through others.
+use. So it is stamped with every file of our rooms that its module imports, directly or through others, and with all of
+this folder, which says how kernels are compiled: intrinsics are looked up by name, and no import tells of them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ HOME = Path(__file__).parents[2]
 
 def source_stamp(modules: Iterable[str]) -> SourceStamp:
     """Each file that the kernels of these modules can hold code or constants of."""
-    files = {file for module in modules for file in _files_behind(module)}
+    files = {file for module in modules for file in _files_behind(module)} | _compiling_files()
     return tuple(sorted((os.path.relpath(file, HOME), *_time_and_size(file)) for file in files))
 
 
@@ -35,6 +36,12 @@ def is_unchanged(stamp: SourceStamp) -> bool:
         return all(_time_and_size(HOME / name) == (time, size) for name, time, size in stamp)
     except OSError:
         return False
+
+
+@cache
+def _compiling_files() -> frozenset[Path]:
+    """Those of this folder: the intrinsics, how they are compiled, and the door of C."""
+    return frozenset(file for file in Path(__file__).parent.rglob("*.[pc]*") if file.suffix in (".py", ".c"))
 
 
 @cache

@@ -60,7 +60,7 @@ def processor_flags() -> frozenset[str]:
 
 
 def processor_stamp() -> str:
-    """The same for two processors that run the same code."""
+    """Tells processors apart: a hash of machine and flags, equal where one runs whatever code the other does."""
     return hashlib.sha256(" ".join([platform.machine(), *sorted(processor_flags())]).encode()).hexdigest()
 
 

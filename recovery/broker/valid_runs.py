@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recovery.broker.message_check_kernel import walk_valid
+from recovery.broker.message_check_kernel import Accepts, walk_valid
 from recovery.rules.dispatch import DispatchRules
 from recovery.rules.settings import StoreSettings
 from recovery.scan.kernel import INVALID, ScanBatch
@@ -49,16 +49,8 @@ class RecordRuns:
             return None
         data, positions = np.frombuffer(readable, np.uint8), np.empty(RECORDS_PER_RUN, np.int64)
         version = self.rules.version
-        count, _ = walk_valid(
-            data,
-            at,
-            version.reads_v2_messages,
-            crc,
-            not version.keeps_property_values_with_separators,
-            np.empty(SPANS, np.int64),
-            positions,
-            self.before,
-        )
+        accepts = Accepts(version.reads_v2_messages, not crc, not version.keeps_property_values_with_separators)
+        count, _ = walk_valid(data, at, accepts, self.before, np.empty(SPANS, np.int64), positions)
         if not count:
             return None
         batch = self.scanner.scan(data, positions[:count])

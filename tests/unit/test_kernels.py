@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from parsers.consumequeue.kernel import count_units, decode_units
 from parsers.index.kernel import hash_keys, proves
-from parsers.kernels.ahead.build import ROOMS
+from parsers.kernels.ahead.build import ROOMS, BuildError, targets_named
 from parsers.kernels.kernel import CHOICE, JUST_IN_TIME
 from parsers.kernels.library import BUILT, NATIVE, NativeStamp
 from parsers.kernels.utf8 import _sequence
@@ -131,11 +132,19 @@ print(written_bytes(np.frombuffer(bytes(3) + b"x" + bytes(90), np.uint8)), "numb
 """
 
 
+def test_an_edited_intrinsic_is_seen(tmp_path: Path) -> None:
+    intrinsics = copy_of_the_kernels(tmp_path) / "kernels" / "llvm" / "bigendian.py"
+    assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") == "8"
+    intrinsics.write_text(intrinsics.read_text().replace("swapped = builder.bswap", "swapped = builder.not_"))
+    assert run_program(IS_BLANK, tmp_path, tmp_path / "cache") != "8"
+
+
 @LINKED
-def test_the_library_is_used_until_its_sources_are_edited(tmp_path: Path) -> None:
-    layout = copy_of_the_kernels(tmp_path) / "commitlog" / "record" / "layout.py"
+@pytest.mark.parametrize("edited", ["commitlog/record/layout.py", "kernels/llvm/blocks.py", "kernels/ahead/doors.c"])
+def test_the_library_is_used_until_its_sources_are_edited(tmp_path: Path, edited: str) -> None:
+    source = copy_of_the_kernels(tmp_path) / edited
     assert run_program(WRITTEN, tmp_path, tmp_path / "cache", choice="") == "4 False"
-    layout.write_text(layout.read_text() + "\n")
+    source.write_text(source.read_text() + "\n")
     assert run_program(WRITTEN, tmp_path, tmp_path / "cache", choice="") == "4 True"
 
 
@@ -177,6 +186,12 @@ def test_arguments_that_are_not_as_annotated_are_refused() -> None:
 def test_a_private_kernel_is_called_by_kernels_alone() -> None:
     with pytest.raises(TypeError, match="kernels alone"):
         _sequence(np.zeros(64, np.uint8), 0, 1)
+
+
+def test_a_target_that_is_none_of_this_machine_is_refused() -> None:
+    for name in ("x86-64-v9", "aarch64" if platform.machine() == "x86_64" else "x86-64"):
+        with pytest.raises(BuildError, match=name):
+            targets_named([name])
 
 
 def test_results_are_of_pythons_types() -> None:

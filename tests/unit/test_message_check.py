@@ -12,7 +12,7 @@ from parsers.commitlog.record.message import Message, encode_message
 from parsers.commitlog.record.properties import RESERVED_SIZE, encode_properties, encode_record_crc
 from parsers.values.java import crc31
 from recovery.broker.message_check import MessageCheck, OutOfHeap
-from recovery.broker.message_check_kernel import walk_valid
+from recovery.broker.message_check_kernel import Accepts, walk_valid
 from recovery.rules.settings import StoreSettings
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.property_spans import SPANS
@@ -150,9 +150,8 @@ def test_the_compiled_walk_accepts_what_the_readable_check_accepts(version: Brok
     for first in range(len(records)):
         data = b"".join(records[first:])
         positions, span = np.empty(len(records), np.int64), np.empty(SPANS, np.int64)
-        count, end = walk_valid(
-            np.frombuffer(data, np.uint8), 0, version.reads_v2_messages, True, False, span, positions, 0
-        )
+        accepts = Accepts(version.reads_v2_messages, any_crc=False, split_values=False)
+        count, end = walk_valid(np.frombuffer(data, np.uint8), 0, accepts, 0, span, positions)
         check, at = MessageCheck(version, DEFAULTS), 0
         for position in positions[:count].tolist():
             checked = check.at(memoryview(data), at, crc=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -40,10 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [target.name for target in TARGETS]
     parser.add_argument("target", nargs="*", help=f"{', '.join(names)}; without one, this very processor")
     parser.add_argument("--to", type=Path, default=BUILT, metavar="DIR", help="where libraries of targets are put")
+    parser.add_argument("--check", action="store_true", help="do nothing; 0 where this checkout's is up to date, or 1")
     asked = parser.parse_args(arguments)
     try:
+        if asked.check:
+            return int(not is_up_to_date())
         if asked.target:
-            build(asked.to, [target for target in TARGETS if target.name in asked.target])
+            build(asked.to, targets_named(asked.target))
         else:
             build_native()
     except BuildError as refused:
@@ -52,16 +56,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def targets_named(names: Sequence[str]) -> list[Target]:
+    """The targets with these names. Raises BuildError for one that is unknown, or of another kind of machine."""
+    here = {target.name: target for target in TARGETS if target.machine == platform.machine()}
+    if others := [name for name in names if name not in here]:
+        raise BuildError(f"no target here is named {others[0]}: {', '.join(here) or 'this machine has none'}")
+    return [here[name] for name in names]
+
+
 def build(to: Path, targets: Sequence[Target]) -> None:
     """A library in `to` for each target, each made by a process of its own at the same time. Raises BuildError."""
     to.mkdir(parents=True, exist_ok=True)
     _wait([_compiling(to, target) for target in targets])
 
 
-def build_native() -> None:
-    """The library of this checkout for this processor, unless it is there and up to date. Raises BuildError."""
+def is_up_to_date() -> bool:
+    """The library of this checkout is there, of the sources as they are and for this processor."""
     stamp = NativeStamp.read(BUILT)
-    if stamp is None or not stamp.holds() or not (BUILT / f"{NATIVE}.so").is_file():
+    return stamp is not None and stamp.holds() and (BUILT / f"{NATIVE}.so").is_file()
+
+
+def build_native() -> None:
+    """The library of this checkout for this processor, unless it is up to date. Raises BuildError."""
+    if not is_up_to_date():
         BUILT.mkdir(exist_ok=True)
         _wait([_compiling(BUILT, None)])
 
@@ -114,10 +131,10 @@ def compile_here(name: str, to: str) -> None:
         exported.write_text(f"{{ global: {' '.join(f'{room}__*;' for room in ROOMS)} kernels_open_door; local: *; }};")
         options: list[str | Path] = [*LINKED, f"-Wl,--version-script={exported}", "-o", made]
         subprocess.run([linker(), *options, DOORS, *objects], check=True)
-        if name == NATIVE:
+        os.replace(made, Path(to) / made.name)
+        if name == NATIVE:  # last: a stamp never speaks for a library that is not there yet
             stamp.write(scratch)
             os.replace(scratch / f"{name}.json", Path(to) / f"{name}.json")
-        os.replace(made, Path(to) / made.name)
 
 
 def modules_with_kernels() -> Iterator[str]:

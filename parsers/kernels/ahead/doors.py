@@ -68,7 +68,7 @@ def numba_type(shape: Shape) -> Any:
 
 
 def _machine(library: Any) -> Any:
-    """As numba's own, but code that may lie anywhere, and each function in a section that the linker may drop."""
+    """What turns LLVM's code into the target's: for numba's processor, and code that may lie anywhere in memory."""
     codegen = library._codegen
     options: dict[str, Any] = {}
     codegen._customize_tm_options(options)
