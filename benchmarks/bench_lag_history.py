@@ -13,7 +13,7 @@ from time import process_time
 
 import duckdb
 
-from pipelines.lake.catalog import question
+from pipelines.lake.questions import question
 
 QUEUES, KEPT, INSTANTS, STEP_MS = 1_000, 100, 1_000, 10
 TABLES = f"""

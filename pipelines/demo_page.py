@@ -11,9 +11,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from pipelines.installed.shipped import call_of
-from pipelines.lake.catalog import open_catalog, question
+from pipelines.lake.catalog import open_catalog
 from pipelines.lake.configuration.sources import Sources, demo_config
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 
 if TYPE_CHECKING:
     from pipelines.defs.runs.materialize import Outcome

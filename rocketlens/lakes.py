@@ -53,7 +53,7 @@ class Lake:
         >>> lake.questions()[:2]
         ['bytes_accounted_for', 'copies_unlike_log']
         """
-        from pipelines.lake.catalog import question_names
+        from pipelines.lake.questions import question_names
 
         return question_names()
 

@@ -26,7 +26,7 @@ from parsers.messages.trace_columns import FIELD_END, RECORD_END, RECORDS, TRACE
 from parsers.store.store import Store
 from parsers.values.topics import CLOUD_TRACE_PREFIX, TRACE_TOPIC, is_brokers_own, is_dead_letter, is_retry
 from pipelines.answers.fates.columns import instants
-from pipelines.lake.catalog import question
+from pipelines.lake.questions import question
 from pipelines.lake.tables.fates import TRACE_EVENTS
 
 CARRIED = ("topic", "queue_id", "queue_offset", "physical_offset", "store_timestamp", "born_host")

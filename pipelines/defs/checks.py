@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pipelines.defs.check import check
-from pipelines.lake.catalog import question
+from pipelines.lake.questions import question
 
 PLACES_OF_MESSAGES = (
     r"^(commitlog|consumequeue|batchconsumequeue|index|timerlog|dledger-[^/]*|compaction/compaction[^/]*)/"

@@ -8,8 +8,8 @@ import dagster as dg
 
 from pipelines.defs.metadata import bar_plots
 from pipelines.defs.partitions import FILE_PARTITIONS
-from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 
 PER_INSTANT = """
 SELECT strftime("at", '%Y-%m-%d %H:%M:%S') AS label, sum(greatest(messages_behind, 0)) AS length

@@ -21,10 +21,10 @@ from pipelines.ingest.ingested import IngestedFiles
 from pipelines.ingest.made_from import ALL_BROKERS, MadeFrom, all_inputs, broker_inputs, evidence_inputs, store_inputs
 from pipelines.ingest.still import StillStores
 from pipelines.ingest.watermarks import watermarks_of
-from pipelines.lake.catalog import question
 from pipelines.lake.configuration.broker_stores import store_of
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.lake import Lake, lake_to_write
+from pipelines.lake.questions import question
 from pipelines.lake.tables.derived import DERIVED_TABLES
 from pipelines.lake.tables.fates import DELAYED_MESSAGES
 from pipelines.lake.tables.judgements import REPLICA_DIFFERENCES, RETENTION_RISK

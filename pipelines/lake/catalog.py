@@ -11,22 +11,20 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
 from pipelines.installed.version import installed_version
+from pipelines.lake.catalog_views import rows_of, views_script, without_rows
 from pipelines.lake.delta.errors import CatalogueUnwritten, first_line
 from pipelines.lake.lake import Lake, quoted
+from pipelines.lake.questions import question_named
 from pipelines.lake.tables.raw import TABLES
-from pipelines.lake.tables.table import Table
 from pipelines.objects.both import connected, read_parts
 from pipelines.objects.place import ObjectPlace, Place
-
-QUESTIONS = Path(__file__).resolve().parent / "sql"
-
 
 READING = {
     duckdb.StatementType.SELECT,
@@ -77,31 +75,23 @@ def publish(lake: Lake) -> Place:
 def _write(lake: Lake, told: str, fresh: Path) -> None:
     """Write a catalogue, made from what `told` says, to a new file. Raises CatalogueUnwritten."""
     try:
+        fresh.write_bytes(without_rows(views_script()))
         with connected(lake.root, fresh) as connection:
             connection.begin()
-            for table in TABLES.values():
-                for statement in view_statements(table, lake.select(table.name)):
-                    connection.execute(statement)
-            for name in question_views():
-                connection.execute(f'CREATE VIEW "{name}" AS {question(name)}')
-                connection.execute(f'COMMENT ON VIEW "{name}" IS {quoted(asked_by(name))}')
+            for name in TABLES:
+                connection.execute(rows_of(name, lake.select(name)))
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
-    except (duckdb.IOException, duckdb.TransactionException) as refused:
+    except (OSError, duckdb.IOException, duckdb.TransactionException) as refused:
         raise CatalogueUnwritten(f"the catalogue of the lake: {first_line(str(refused))}") from refused
 
 
 def made_from(lake: Lake) -> str:
     """Everything that decides the content of a catalogue, or of anything else made from a whole lake: its place, the
-    versions of its tables, the version of rocketlens, and the stored questions."""
+    versions of its tables, the version of rocketlens, and the views with their comments."""
     tables = {name: lake.version(name) for name in TABLES}
-    return json.dumps([installed_version(), str(lake.root), tables, _questions_hash()])
-
-
-def _questions_hash() -> str:
-    """A hash that changes when a question that is a view is added, removed or altered."""
-    asked = [(name, asked_by(name), question(name)) for name in question_views()]
-    return hashlib.sha256(repr(asked).encode()).hexdigest()[:32]
+    views = hashlib.sha256(views_script().encode()).hexdigest()[:32]
+    return json.dumps([installed_version(), str(lake.root), tables, views])
 
 
 def _published(lake: Lake) -> str | None:
@@ -118,14 +108,6 @@ def _made_from(connection: duckdb.DuckDBPyConnection) -> str | None:
     except duckdb.Error:
         return None
     return None if found is None else str(found[0])
-
-
-def view_statements(table: Table, select: str) -> Iterable[str]:
-    """The view of a table and its comments."""
-    yield f'CREATE VIEW "{table.name}" AS {select}'
-    yield f'COMMENT ON VIEW "{table.name}" IS {quoted(f"One row: {table.grain}.")}'
-    for column in table.columns:
-        yield f'COMMENT ON COLUMN "{table.name}"."{column.name}" IS {quoted(column.comment)}'
 
 
 def open_catalog(lake: Lake, *, unsafe: bool = False) -> duckdb.DuckDBPyConnection:
@@ -178,9 +160,9 @@ def published_files(lake: Lake) -> set[str]:
 
 
 def _literals_of_files(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The files of all views, as SQL literals."""
-    views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
-    return [name for (sql,) in views for name in STORED_FILE.findall(sql)]
+    """The files of all tables, as SQL literals."""
+    macros = "SELECT macro_definition FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
+    return [name for (sql,) in connection.execute(macros).fetchall() for name in STORED_FILE.findall(sql)]
 
 
 def _confine(connection: duckdb.DuckDBPyConnection) -> None:
@@ -205,58 +187,10 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelat
     return connection.sql(asked)
 
 
-def question_names() -> list[str]:
-    """The questions in pipelines/lake/sql, by name."""
-    return sorted(path.stem for path in QUESTIONS.glob("*.sql"))
-
-
-def question_views() -> list[str]:
-    """The stored questions that are views; the answer to one that has a table's name is that table."""
-    return [name for name in question_names() if name not in TABLES]
-
-
-def asked_by(name: str) -> str:
-    """What a stored question asks: the first line of its file."""
-    return (QUESTIONS / f"{name}.sql").read_text("utf-8").partition("\n")[0].removeprefix("-- ")
-
-
-def question_named(sql: str) -> str:
-    """The SQL of a question for its name; another word alone names a table, or nothing; other SQL as it is."""
-    if sql in question_names():
-        return question(sql)
-    return f'FROM "{sql}"' if sql.isidentifier() else sql
-
-
 def said_by(error: duckdb.Error) -> str:
     """What DuckDB says of a question, in one line: without the place in it, which is drawn below its text."""
     sentence = str(error).partition("\n\nLINE ")[0]
     return f"DuckDB: {' '.join(sentence.split())}"
-
-
-def question(name: str) -> str:
-    """The SQL of a question. Raises ValueError naming the ones there are."""
-    if name not in question_names():
-        raise ValueError(f"no question {name!r} (there are {', '.join(question_names())})")
-    sql = (QUESTIONS / f"{name}.sql").read_text("utf-8").rstrip().removesuffix(";")
-    return _in_words(sql) if "{" in sql else sql
-
-
-def _in_words(sql: str) -> str:
-    """The SQL with the reasons that it names in braces, in the words that the lag of a store gives them."""
-    from recovery.query import lag
-
-    words = {
-        "no_files": lag.NO_FILES,
-        "ahead": lag.AHEAD,
-        "became_shorter": lag.BECAME_SHORTER,
-        "deleted_unread": lag.DELETED_UNREAD,
-        "oldest_not_found": lag.OLDEST_NOT_FOUND,
-        "not_stored": lag.NOT_STORED,
-        "nothing_to_read": lag.NOTHING_TO_READ,
-    }
-    for name, sentence in words.items():
-        sql = sql.replace(f"{{{name}}}", sentence.replace("'", "''"))
-    return sql
 
 
 def catalogue_here(catalog: Place) -> Path:

@@ -22,6 +22,7 @@ from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.delta.errors import LakeError
 from pipelines.lake.tables.raw import TABLES
 from pipelines.lake.tables.raw_table import FileTable
+from pipelines.lake.tables.table import Table
 from pipelines.objects.both import connected, readable
 from pipelines.objects.place import ObjectPlace, Place
 
@@ -113,8 +114,7 @@ class Lake:
         stored = f"SELECT * FROM read_parquet([{', '.join(map(quoted, files))}], union_by_name=true)"
         if files and set(table.schema.names) <= set(pq.read_schema(readable(places[0])).names):
             return f"SELECT {columns} FROM ({stored})"
-        nulls = (f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"' for column in table.columns)
-        declared = f"SELECT {', '.join(nulls)} WHERE false"  # files of an earlier version may all lack a column
+        declared = no_rows(table)  # files of an earlier version may all lack a column
         return f"SELECT {columns} FROM ({declared} UNION ALL BY NAME {stored})" if files else declared
 
     def query(self, sql: str, **parameters: object) -> pa.Table:
@@ -176,12 +176,20 @@ def lake_to_write(sources: Sources) -> Lake:
     return lake
 
 
+def no_rows(table: Table) -> str:
+    """SQL of every declared column of a table, and no rows."""
+    types = _duckdb_types()
+    nulls = (f'CAST(NULL AS {types[column.type]}) AS "{column.name}"' for column in table.columns)
+    return f"SELECT {', '.join(nulls)} WHERE false"
+
+
 @cache
-def duckdb_type(kind: pa.DataType) -> str:
-    """DuckDB's name of an Arrow type."""
-    probe = pa.table({"probe": pa.array([], kind)})
+def _duckdb_types() -> dict[pa.DataType, str]:
+    """DuckDB's name of each Arrow type that a column has."""
+    kinds = sorted({column.type for table in TABLES.values() for column in table.columns}, key=str)
+    probe = pa.table([pa.array([], kind) for kind in kinds], names=list(map(str, kinds)))
     with duckdb.connect() as connection:
-        return str(connection.from_arrow(probe).types[0])
+        return dict(zip(kinds, map(str, connection.from_arrow(probe).types), strict=True))
 
 
 def quoted(text: str) -> str:

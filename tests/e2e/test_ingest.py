@@ -21,20 +21,13 @@ from pipelines.ingest.derive import derive
 from pipelines.ingest.gone_files import mark_gone
 from pipelines.ingest.growth import grown_from
 from pipelines.ingest.ingest import IngestReport, ingest, ingest_store
-from pipelines.lake.catalog import (
-    NoCatalog,
-    asked_by,
-    open_catalog,
-    publish,
-    question,
-    question_names,
-    question_views,
-)
+from pipelines.lake.catalog import NoCatalog, open_catalog, publish
 from pipelines.lake.configuration.sources import BrokerSource, Sources
 from pipelines.lake.delta.commit import commit
 from pipelines.lake.delta.errors import WorkFailed
 from pipelines.lake.delta.parts import SELDOM_TWICE, write_parts
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import asked_by, question, question_names, question_views
 from pipelines.lake.tables.raw import FILE_TABLES, QUEUES, TABLES
 from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS
 from pipelines.lake.tables.table import Table

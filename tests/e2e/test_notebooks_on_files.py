@@ -14,9 +14,9 @@ import pytest
 import rocketlens as rl
 from parsers.store.store import open_store
 from pipelines.answers.offsets.saved import offsets_in
-from pipelines.lake.catalog import question
 from pipelines.lake.configuration.sources import read_sources
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 from pipelines.notebook.bundles import bundle, bundled_store
 from pipelines.notebook.cluster import read_cluster
 from pipelines.notebook.lag_history import lag_history

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from parsers.values.java import LONG_MAX
-from pipelines.lake.catalog import question
 from pipelines.lake.configuration.sources import BrokerSource
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 from pipelines.lake.tables.raw import TABLES
 from pipelines.spark.transfer import slices_of
 from tests.support.stores import store_names, store_root, truth, truth_lines

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 
 import rocketlens as rl
-from pipelines.lake import catalog
+from pipelines.lake import catalog, questions
 from pipelines.lake.catalog import NoCatalog, publish
 from pipelines.lake.delta.errors import CatalogueUnwritten
 from pipelines.lake.lake import Lake
 from pipelines.lake.tables.raw import TABLES
+from pipelines.objects.both import connected
 from tests.support.cli import call, rows_of
 from tests.support.copies import copy_tree
 from tests.support.evidence import state
@@ -79,13 +80,13 @@ def test_a_moved_lake_without_a_cache_is_one_sentence(
 def test_a_catalogue_is_published_again_when_only_questions_change(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions = tmp_path / "questions"
-    copy_tree(catalog.QUESTIONS, questions)
-    monkeypatch.setattr(catalog, "QUESTIONS", questions)
+    altered = tmp_path / "questions"
+    copy_tree(questions.QUESTIONS, altered)
+    monkeypatch.setattr(questions, "QUESTIONS", altered)
     lake = Lake(config / "la'ke")
     first = publish(lake).stat().st_ino
     assert publish(lake).stat().st_ino == first, "the same questions"
-    (questions / "new_one.sql").write_text("-- How many?\nSELECT 1 AS n;\n")
+    (altered / "new_one.sql").write_text("-- How many?\nSELECT 1 AS n;\n")
     publish(lake)
     with catalog.open_catalog(lake) as published:
         assert published.sql("SELECT n FROM new_one").fetchall() == [(1,)]
@@ -162,3 +163,14 @@ def test_no_variable_of_ours_is_a_table(config: Path) -> None:
 
 def test_two_columns_of_one_name_are_told_apart(config: Path) -> None:
     assert rows_of("sql", "SELECT 1 AS x, 2 AS x, 3 AS x_1") == [{"x": 1, "x_1": 2, "x_1_1": 3}]
+
+
+def test_what_is_published_names_the_files_and_types_of_each_table(config: Path) -> None:
+    """The views are made without a lake, and know the types of their columns from the declaration alone."""
+    lake = Lake(config / "la'ke")
+    with catalog.open_catalog(lake) as published:
+        for table in TABLES.values():
+            described = published.execute(f'DESCRIBE "{table.name}"').fetchall()
+            with connected(lake.root) as beside:
+                assert described == beside.execute(f"DESCRIBE {lake.select(table.name)}").fetchall(), table.name
+    assert catalog.published_files(lake) == {file for name in TABLES for file in lake.files(name)}

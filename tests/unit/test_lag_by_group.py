@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.lake.catalog import question
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 from tests.support.small_lake import put
 
 Queue = tuple[int | None, float | None]

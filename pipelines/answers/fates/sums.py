@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import duckdb
 import pyarrow as pa
 
-from pipelines.lake.catalog import question
+from pipelines.lake.questions import question
 from pipelines.lake.tables.table import Table
 
 

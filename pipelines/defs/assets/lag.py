@@ -9,7 +9,7 @@ from pipelines.defs.care import cared_for
 from pipelines.defs.lakehouse import SPARK_POOL, Lakehouse
 from pipelines.defs.metadata import column_lineage, column_schema, table_metadata
 from pipelines.defs.plots import plot_of
-from pipelines.lake.catalog import question
+from pipelines.lake.questions import question
 from pipelines.lake.tables.lag import LAG, LAG_EPISODES, LAG_HISTORY
 from pipelines.lake.tables.raw import CONSUMEQUEUE_UNITS, QUEUES
 from pipelines.lake.tables.saved_config import OFFSET_SNAPSHOTS

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines.answers.verdicts import BrokerVerdict, forecasts_of, verdicts_of
-from pipelines.lake.catalog import question
 from pipelines.lake.configuration.sources import Sources
 from pipelines.lake.lake import Lake
+from pipelines.lake.questions import question
 from pipelines.lake.tables.ownership import OWNERSHIP_TABLES
 from pipelines.report.facts.model import Facts, Row
 

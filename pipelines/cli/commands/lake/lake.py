@@ -169,7 +169,8 @@ def sql(
     """
     import duckdb
 
-    from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, question_named, said_by
+    from pipelines.lake.catalog import NoCatalog, NotReading, ask, open_catalog, said_by
+    from pipelines.lake.questions import question_named
     from pipelines.objects.both import require_served
 
     try:
