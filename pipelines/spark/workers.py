@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import cache
 from secrets import token_hex
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
@@ -42,10 +44,32 @@ def on_workers(
     if not tasks:
         return []
     try:
-        return spark.sparkContext.parallelize(tasks, len(tasks)).map(function).collect()
+        return spark.sparkContext.parallelize(tasks, len(tasks)).map(_Lasting(function)).collect()
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         failed = NoSpark if has_ended(error) else WorkFailed
         raise failed(f"{doing}: {cause_of_failure(error)}") from error
+
+
+class _Lasting(Generic[Task, Result]):
+    """The function, after which a worker's modules are kept out of the way of its garbage collector.
+
+    PySpark's daemon has a worker collect after each task (pyspark/daemon.py#manager, 4.3); going through all that was
+    imported takes longer than a small task.
+    """
+
+    def __init__(self, function: Callable[[Task], Result]) -> None:
+        self._function = function
+
+    def __call__(self, task: Task) -> Result:
+        try:
+            return self._function(task)
+        finally:
+            _freeze_once()
+
+
+@cache
+def _freeze_once() -> None:
+    gc.freeze()
 
 
 def side_by_side(spark: SparkSession, calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
