@@ -3,11 +3,13 @@
 Arrow asks of every list it converts whether it is a pandas object, and imports pandas to find out; numba asks for cffi,
 with a parser of C, and for yaml, to read a file of settings. In a process of its own the command line says there are
 none, until a command wants Spark. The collector of cycles waits longer: loading modules makes objects that all stay.
+numpy's library of linear algebra, which nothing here uses, starts no threads.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -44,6 +46,7 @@ def with_room(function: Entered) -> Entered:
 def start_light() -> None:
     """From now on importing what nobody needs fails in this process."""
     gc.set_threshold(OBJECTS_BEFORE_COLLECTING, *gc.get_threshold()[1:])
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Unneeded)
 
 
