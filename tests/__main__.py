@@ -1,5 +1,5 @@
-"""`python3 run.py test`: lint and types while kernels are compiled, then pytest in two processes, whose summary is the
-last line.
+"""`python3 run.py test`: lint and types while kernels are compiled, then pytest in a few processes, whose summary is
+the last line.
 
 With arguments only pytest runs, in one process, and they go to it.
 """
@@ -20,22 +20,23 @@ CHECKS = (
 )
 
 
-WHOLE_SUITE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
+WHOLE_SUITE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
 """What stays together is told in `tests.support.shares`. The ten slowest are named.
 
 The folders come in their order, e2e and fuzz first: with the files of the most tests first, as xdist would have it,
-those of one test that takes a minute are last, and a core waits for them.
+those of one test that takes a minute are last, and a core waits for them. Three processes keep two cores busy, where
+one waits for another program.
 """
 
 
 def main(arguments: list[str]) -> int:
     """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
-    with subprocess.Popen([sys.executable, "-m", "parsers.kernels.ahead.build"], cwd=ROOT, env=keeping_bytecode()):
+    with subprocess.Popen([sys.executable, "-m", "parsers.kernels.ahead.build"], cwd=ROOT, env=environment()):
         failed = [] if arguments else failed_checks()
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
     command = [sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)]
-    tests = subprocess.run(command, cwd=ROOT, env=keeping_bytecode(), check=False)
+    tests = subprocess.run(command, cwd=ROOT, env=environment(), check=False)
     return tests.returncode or int(bool(failed))
 
 
@@ -49,9 +50,10 @@ def failed_checks() -> list[str]:
     return failed
 
 
-def keeping_bytecode() -> dict[str, str]:
-    """The environment, but Python keeps what it compiled: the tests start hundreds of processes of the same modules."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+def environment() -> dict[str, str]:
+    """That of the hundreds of processes that tests start: Python keeps what it compiled, numpy starts no threads."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"OPENBLAS_NUM_THREADS": "1"}
 
 
 if __name__ == "__main__":
