@@ -141,7 +141,9 @@ def _joined(before: Longs, behind: Longs) -> Longs:
     """The stretches of one queue; the first one after goes on with the last one before where its numbers do."""
     if behind[0, FIRST] != before[-1, LAST] + 1:
         return _mended(np.concatenate((before, behind)))
-    return np.concatenate((before[:-1], [together(before[-1], behind[0])], behind[1:]))
+    stretches = np.concatenate((before, behind[1:]))
+    take_in(stretches[len(before) - 1], behind[0])
+    return stretches
 
 
 def _mended(stretches: Longs) -> Longs:
@@ -162,11 +164,20 @@ def _mended(stretches: Longs) -> Longs:
 def together(before: Longs, behind: Longs) -> Longs:
     """Two stretches of a queue as one, the first queue offset and place being those of the one before."""
     one = before.copy()
-    one[[LAST, LAST_AT, END_AT]] = behind[[LAST, LAST_AT, END_AT]]
-    one[LAST] = max(before[LAST], behind[LAST])
-    one[[MESSAGES, SIZE]] = before[[MESSAGES, SIZE]] + behind[[MESSAGES, SIZE]]
-    one[EARLIEST], one[LATEST] = min(before[EARLIEST], behind[EARLIEST]), max(before[LATEST], behind[LATEST])
+    take_in(one, behind)
     return one
+
+
+@kernel
+def take_in(one: Longs, behind: Longs) -> None:
+    """Add the stretch behind it to a stretch of a queue, whose first queue offset and place stay."""
+    one[LAST] = max(one[LAST], behind[LAST])
+    one[LAST_AT] = behind[LAST_AT]
+    one[END_AT] = behind[END_AT]
+    one[MESSAGES] += behind[MESSAGES]
+    one[SIZE] += behind[SIZE]
+    one[EARLIEST] = min(one[EARLIEST], behind[EARLIEST])
+    one[LATEST] = max(one[LATEST], behind[LATEST])
 
 
 def read_numbering(files: Sequence[StoreFile], rules: DispatchRules) -> Numbering:

@@ -158,10 +158,9 @@ class _Pass:
         found, cursors = self._found, self._cursors
         names = self._scanner.topics.names()
         found.topics = {names[code] for code in np.flatnonzero(self._met_topics).tolist()}
-        traces = [
-            QueueTrace(*numbers)
-            for numbers in zip(cursors.first.tolist(), cursors.following.tolist(), cursors.most.tolist(), strict=True)
-        ][: int(cursors.met[0])]
+        met = int(cursors.met[0])
+        columns = (column[:met].tolist() for column in (cursors.first, cursors.following, cursors.most))
+        traces = [QueueTrace(*numbers) for numbers in zip(*columns, strict=True)]
         for number, first, end in np.concatenate([np.empty((0, 3), np.int64), *self._spans]).tolist():
             traces[number].spans.append((first, end))
         for number, places in _by_queue(self._left):
