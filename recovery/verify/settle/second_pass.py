@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +17,11 @@ from parsers.kernels.arrays import Bytes, Longs, Mask
 from parsers.store.store_file import QueueKey, StoreFile
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import ScanBatch
+from recovery.scan.log_runs import LogRun
 from recovery.scan.queue_numbers import queue_keys, unpack_key
 from recovery.scan.record_walk import judge_crcs, walk
-from recovery.scan.scanner import LogScanner
+from recovery.scan.scan_ahead import scanned_ahead
+from recovery.scan.topic_table import TopicTable
 from recovery.verify.settle.log_columns import ExpectedKeys, ExpectedUnits, LogColumns, MessageColumns, log_start
 from recovery.verify.settle.outline import Outline, Run
 
@@ -27,6 +30,15 @@ LONG, INT, SHORT, BYTE, BOOL = np.int64, np.int32, np.int16, np.int8, np.bool_
 MESSAGE_TYPES = (LONG, LONG, INT, INT, LONG, INT, INT, LONG, LONG, BYTE)
 UNIT_TYPES = (LONG, INT, INT, LONG, SHORT)
 KEY_TYPES = (LONG, INT, LONG, BOOL)
+NO_VERDICTS = np.empty(0, BYTE)
+
+
+class Asked(NamedTuple):
+    """A run that is read again, and where those of its records start that are asked for."""
+
+    run: Run
+    again: LogRun
+    places: Longs
 
 
 def gather(
@@ -34,20 +46,18 @@ def gather(
 ) -> LogColumns:
     """The records that start at `places`, physical offsets in rising order, or have units in any of `queues`.
 
-    Only the runs that hold such records are read again.
+    Only the runs that hold such records are read again, several at once.
     """
-    gathered = _Gathered(rules, frozenset(queues), _joined(outline.left_keys))
-    for run in outline.runs:
-        base_offset = run.file.base_offset or 0
-        first, end = np.searchsorted(places, (base_offset + run.file_pos, base_offset + run.end)).tolist()
-        if first < end or queues:
-            gathered.take(run, places[first:end])
+    topics, asked = TopicTable(rules), deque[Asked]()
+    gathered = _Gathered(topics, frozenset(queues), _joined(outline.left_keys))
+    for batch in scanned_ahead(_walked(outline.runs, places, queues, asked), rules, topics):
+        gathered.take(batch, asked.popleft())
     return LogColumns(
         files=tuple(files),
         messages=MessageColumns._make(_columns(gathered.messages, MESSAGE_TYPES)),
         units=ExpectedUnits._make(_columns(gathered.units, UNIT_TYPES)),
         keys=ExpectedKeys._make(_columns(gathered.keys, KEY_TYPES)),
-        topics=tuple(gathered.scanner.topics.names()),
+        topics=tuple(topics.names()),
         gaps=tuple(outline.gaps),
         records=outline.records,
         first_ms=outline.first_ms,
@@ -56,40 +66,49 @@ def gather(
     )
 
 
+def _walked(runs: Sequence[Run], places: Longs, queues: Collection[QueueKey], asked: deque[Asked]) -> Iterator[LogRun]:
+    """The runs to be read again, each noted in `asked` before it is given."""
+    for run in runs:
+        base_offset = run.file.base_offset or 0
+        first, end = np.searchsorted(places, (base_offset + run.file_pos, base_offset + run.end)).tolist()
+        if first == end and not queues:
+            continue
+        try:
+            data: Bytes = np.frombuffer(map_file(run.file.path), np.uint8)
+        except StoreFormatError:  # it was there a moment ago
+            continue
+        positions = np.empty(run.records, np.int64)
+        count, _ = walk(data, run.file_pos, base_offset, header_size(run.file), positions)
+        if count:
+            again = LogRun(run.file, data, positions[:count], run.end, NO_VERDICTS)
+            asked.append(Asked(run, again, places[first:end]))
+            yield again
+
+
 @dataclass(slots=True)
 class _Gathered:
-    rules: DispatchRules
+    topics: TopicTable
     queues: frozenset[QueueKey]
     left_keys: Longs
-    scanner: LogScanner = field(init=False)
     messages: list[Columns] = field(default_factory=list)
     units: list[Columns] = field(default_factory=list)
     keys: list[Columns] = field(default_factory=list)
     rows: int = 0
 
-    def __post_init__(self) -> None:
-        self.scanner = LogScanner(self.rules)
-
-    def take(self, run: Run, places: Longs) -> None:
-        """The records of a run that start at these places, or have units in one of the queues."""
-        try:
-            data: Bytes = np.frombuffer(map_file(run.file.path), np.uint8)
-        except StoreFormatError:  # it was there a moment ago
-            return
-        positions, base_offset = np.empty(run.records, np.int64), run.file.base_offset or 0
-        count, _ = walk(data, run.file_pos, base_offset, header_size(run.file), positions)
-        batch = self.scanner.scan(data, positions[:count])
-        chosen = np.isin(batch.records.physical_offset, places)
+    def take(self, batch: ScanBatch, asked: Asked) -> None:
+        """The records of a run that start at the places, or have units in one of the queues."""
+        again = asked.again
+        chosen = np.isin(batch.records.physical_offset, asked.places)
         if self.queues:
             chosen[batch.units.record[self._of_queues(batch)]] = True
         crc = np.empty(int(chosen.sum()), np.int8)
-        judge_crcs(data, positions[:count][chosen], crc)
-        self._add(run, batch, chosen, crc)
-        release_pages(data, run.file_pos, run.end)
+        judge_crcs(again.data, again.positions[chosen], crc)
+        self._add(asked.run, batch, chosen, crc)
+        release_pages(again.data, again.start, again.end)
 
     def _of_queues(self, batch: ScanBatch) -> Mask:
         """Which units are in one of the queues."""
-        names, units = self.scanner.topics.names(), batch.units
+        names, units = self.topics.names(), batch.units
         met, number = np.unique(queue_keys(units.topic, units.queue_id), return_inverse=True)
         unpacked = map(unpack_key, met.tolist())
         asked = np.array([(names[topic], queue_id) in self.queues for topic, queue_id in unpacked], np.bool_)
