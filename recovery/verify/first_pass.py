@@ -33,7 +33,7 @@ from recovery.verify.settle.outline import Files, Outline, Part, QueueTrace, joi
 from recovery.verify.settle.queue_disk import QueueOnDisk
 from recovery.verify.settle.second_pass import gather
 
-WORTH_A_PART = 1 << 26
+WORTH_A_PART = 1 << 24
 Parts = Sequence[Sequence[Part]]
 
 
@@ -108,7 +108,7 @@ def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Seque
 
 
 def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
-    """The log in parts for threads to take in turn: each is half of one thread's share of the written bytes left.
+    """The log in parts for threads to take in turn: each is two thirds of one thread's share of the written bytes left.
 
     The first ones are large and the last ones small, so that all threads end at about the same time; a small log is
     not cut. What was never written of a file goes with the bytes before it.
@@ -133,7 +133,7 @@ def cut(files: Sequence[StoreFile]) -> list[list[Part]]:
 
 def _share(left: int) -> int:
     threads = at_once()
-    return left if threads == 1 else max(WORTH_A_PART, left // (2 * threads))
+    return left if threads == 1 else max(WORTH_A_PART, 2 * left // (3 * threads))
 
 
 def left_of(store: Store, known: StoreKnowledge, files: Files, seen: Outline, lives: TopicLives) -> Left:
