@@ -73,13 +73,14 @@ def publish(lake: Lake) -> Place:
 
 
 def _write(lake: Lake, told: str, fresh: Path) -> None:
-    """Write a catalogue, made from what `told` says, to a new file. Raises CatalogueUnwritten."""
+    """Write a catalogue, made from what `told` says, to a new file. Raises CatalogueUnwritten, what `select` raises."""
+    rows = [rows_of(name, lake.select(name)) for name in TABLES]
     try:
         fresh.write_bytes(without_rows(views_script()))
         with connected(lake.root, fresh) as connection:
             connection.begin()
-            for name in TABLES:
-                connection.execute(rows_of(name, lake.select(name)))
+            for statement in rows:
+                connection.execute(statement)
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
     except (OSError, duckdb.IOException, duckdb.TransactionException) as refused:
@@ -160,9 +161,11 @@ def published_files(lake: Lake) -> set[str]:
 
 
 def _literals_of_files(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The files of all tables, as SQL literals."""
+    """The files of all tables, as SQL literals; a catalogue of an earlier checkout names them in its views."""
     macros = "SELECT macro_definition FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
-    return [name for (sql,) in connection.execute(macros).fetchall() for name in STORED_FILE.findall(sql)]
+    views = "SELECT sql FROM duckdb_views() WHERE NOT internal"
+    told = connection.execute(f"{macros} UNION ALL {views}").fetchall()
+    return [name for (sql,) in told for name in STORED_FILE.findall(sql)]
 
 
 def _confine(connection: duckdb.DuckDBPyConnection) -> None:

@@ -13,7 +13,7 @@ import rocketlens as rl
 from pipelines.lake import catalog, questions
 from pipelines.lake.catalog import NoCatalog, publish
 from pipelines.lake.delta.errors import CatalogueUnwritten
-from pipelines.lake.lake import Lake
+from pipelines.lake.lake import Lake, quoted
 from pipelines.lake.tables.raw import TABLES
 from pipelines.objects.both import connected
 from tests.support.cli import call, rows_of
@@ -174,3 +174,14 @@ def test_what_is_published_names_the_files_and_types_of_each_table(config: Path)
             with connected(lake.root) as beside:
                 assert described == beside.execute(f"DESCRIBE {lake.select(table.name)}").fetchall(), table.name
     assert catalog.published_files(lake) == {file for name in TABLES for file in lake.files(name)}
+
+
+def test_a_catalogue_of_an_earlier_checkout_is_asked_until_the_next_ingest(config: Path) -> None:
+    lake = Lake(config / "la'ke")
+    lake.catalog.unlink()
+    with duckdb.connect(str(lake.catalog)) as earlier:
+        earlier.execute(f"CREATE VIEW {TABLE} AS {lake.select(TABLE)}")
+        earlier.execute(f"CREATE MACRO {catalog.VERSIONS}() AS {quoted(catalog.made_from(lake))}")
+    with catalog.open_catalog(lake) as published:
+        assert published.sql(f"SELECT broker FROM {TABLE}").fetchall() == [("a",)]
+    assert catalog.published_files(lake) == set(lake.files(TABLE))
