@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,13 +32,19 @@ one waits for another program.
 
 def main(arguments: list[str]) -> int:
     """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
-    with subprocess.Popen([sys.executable, "-m", "parsers.kernels.ahead.build"], cwd=ROOT, env=environment()):
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(compile_ahead, tests=not arguments)
         failed = [] if arguments else failed_checks()
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
-    command = [sys.executable, "-m", "pytest", "-q", *(arguments or WHOLE_SUITE)]
-    tests = subprocess.run(command, cwd=ROOT, env=environment(), check=False)
-    return tests.returncode or int(bool(failed))
+    return run(["-m", "pytest", "-q", *(arguments or WHOLE_SUITE)]) or int(bool(failed))
+
+
+def compile_ahead(*, tests: bool) -> None:
+    """Compile the kernels and, before the first run of all tests, these: three processes would do it at a time."""
+    run(["-m", "parsers.kernels.ahead.build"])
+    if tests and not any(ROOT.glob("tests/*/__pycache__/*-pytest-*.pyc")):
+        run(["-m", "pytest", "--collect-only", "-q"], stdout=subprocess.DEVNULL)
 
 
 def failed_checks() -> list[str]:
@@ -45,15 +52,19 @@ def failed_checks() -> list[str]:
     failed = []
     for name, command in CHECKS:
         print(f"== {name}", flush=True)
-        if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
+        if run(command):
             failed.append(name)
     return failed
 
 
-def environment() -> dict[str, str]:
-    """That of the hundreds of processes that tests start: Python keeps what it compiled, numpy starts no threads."""
+def run(command: list[str], stdout: int | None = None) -> int:
+    """Run Python with these arguments; its exit code.
+
+    The tests start hundreds of processes with this environment: Python keeps what it compiled, numpy starts no threads.
+    """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"OPENBLAS_NUM_THREADS": "1"}
+    env = kept | {"OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, *command], cwd=ROOT, env=env, stdout=stdout, check=False).returncode
 
 
 if __name__ == "__main__":
