@@ -3,7 +3,8 @@
 RocketMQ's broker, producers and a consumer write to small files, which roll and expire meanwhile; `rocketlens ingest`
 runs again and again, and `rocketlens watch` beside it. Prints rates, how fresh the lake was, and every finding. At the
 end each message must be in the lake once, and in one chain, with its unit and its entries of the index. Exit code 1
-where it is not, or where anything was found. Needs a JDK 17, Maven and `unshare -n`.
+where it is not, or where anything was found. An ingest may end with 4 where each file that it names has expired. Needs
+a JDK 17, Maven and `unshare -n`.
 
 A message is fresh for so long: from its store time to the end of the first ingest that has it. The newest of each
 ingest gives the least, the oldest that the ingest before had not the most.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import statistics
 import subprocess
@@ -21,12 +23,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from pipelines.cli.frame.errors import ExitCode
 from pipelines.lake.lake import Lake
 from tests.live.broker import LiveBroker
 from tests.live.judge import findings, newest, wrong_rows
 
 ROCKETLENS = (sys.executable, "-m", "pipelines.cli")
 WELL = (0, 1)
+NOT_READ = re.compile(r"^rocketlens: not read: live: (\S+): ", re.MULTILINE)
 
 
 def main(arguments: list[str]) -> int:
@@ -45,7 +49,7 @@ def main(arguments: list[str]) -> int:
         with (folder / "watch.jsonl").open("w") as rows, (folder / "watch.stderr").open("w") as notes:
             command = [*ROCKETLENS, "watch", str(store), "--version", asked.rocketmq, "--every", "5"]
             watching = subprocess.Popen([*command, "--format", "jsonl"], stdout=rows, stderr=notes)
-        rounds = Rounds(config, Lake(folder / "lake"))
+        rounds = Rounds(config, store, Lake(folder / "lake"))
         while broker.runs:
             rounds.ingest()
         rounds.ingest()
@@ -62,10 +66,10 @@ def main(arguments: list[str]) -> int:
 
 
 class Rounds:
-    """Ingests, one after another, and what each left."""
+    """Ingests, one after another, and what each left; `expired`: how many named files that had expired meanwhile."""
 
-    def __init__(self, config: Path, lake: Lake) -> None:
-        self.config, self.lake = config, lake
+    def __init__(self, config: Path, store: Path, lake: Lake) -> None:
+        self.config, self.store, self.lake, self.expired = config, store, lake, 0
         self.seconds: list[float] = []
         self.freshness: list[tuple[float, float]] = []
         self.wrong: list[str] = []
@@ -78,7 +82,9 @@ class Rounds:
         ended = time.time()
         self.seconds.append(ended - began)
         place = f"ingest {len(self.seconds)}"
-        if done.returncode not in WELL:
+        if done.returncode == ExitCode.READ_IN_PART and self._have_expired(NOT_READ.findall(done.stderr)):
+            self.expired += 1
+        elif done.returncode not in WELL:
             self.wrong.append(f"{place} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
         if self.lake.version("commitlog_messages") is None:
             return
@@ -87,6 +93,9 @@ class Rounds:
         if self._newest_ms is not None and before is not None:
             self.freshness.append((ended - self._newest_ms / 1000, ended - before / 1000))
         print(f"{place}: {self.seconds[-1]:.0f} s, {self.lake.rows('commitlog_messages')} messages", file=sys.stderr)
+
+    def _have_expired(self, files: list[str]) -> bool:
+        return bool(files) and not any((self.store / file).exists() for file in files)
 
 
 def _told(broker: LiveBroker, rounds: Rounds, folder: Path) -> int:
@@ -100,6 +109,7 @@ def _told(broker: LiveBroker, rounds: Rounds, folder: Path) -> int:
     print(f"{greatest / 2**20:.0f} MiB of log, of which {least / 2**20:.0f} MiB expired meanwhile")
     taken = sorted(rounds.seconds)
     print(f"{len(taken)} ingests of {statistics.median(taken):.0f} s (median), {taken[-1]:.0f} s at most")
+    print(f"{rounds.expired} of them named files that had expired while they were read, and ended with 4")
     if rounds.freshness:
         best, worst = ([pair[side] for pair in rounds.freshness] for side in (0, 1))
         median = f"{statistics.median(best):.0f} to {statistics.median(worst):.0f} s"
