@@ -32,7 +32,7 @@ VERIFY = Rate("`verify`", 0.72, "core s/GiB", "`benchmarks/bench_verify.py`, REA
 KEPT = Rate("the lake of a generated log, without bodies", 0.079, "bytes a byte", "24 MB of `tests/support/big_log.py`")
 TICK = Rate("a look at a file that has not changed", 79, "core us", "`benchmarks/bench_catalogue.py 250 20`")
 PLAN = Rate("planning the slices of a log file", 73, "core us", "`benchmarks/bench_catalogue.py 250 20`")
-PUBLISH = Rate("publishing a part of a table", 915, "core us", "`benchmarks/bench_catalogue.py 250 20`")
+PUBLISH = Rate("publishing a part of a table", 178, "core us", "`benchmarks/bench_catalogue.py 250 20`")
 NOTED = Rate(
     "noting one broker, for each that the lake knows", 4, "core us", "`bench_catalogue.py 1000 2`, 1,000 against 500"
 )
@@ -51,8 +51,8 @@ What breaks first:
    made knowing the parts of all brokers: this grows with the square of the brokers. Nearly all of it is the table of
    messages, which has a part for each log file: a log of Delta is read once by a process, but each version is checked
    against all of it. Use several lakes, one for each cluster.
-2. **Publishing.** The catalogue names every part of a table, and DuckDB looks at each of them. It grows with the parts,
-   and so does the first question after it.
+2. **Publishing.** The catalogue names every part of a table. It grows with the parts, and so does the first question
+   after it, for which DuckDB looks at each of them.
 3. **The tick of the sensor** looks at every file of every store, and grows with the files. `rocketlens ingest --broker
    NAME` from a timer of each broker ([scheduled.md](scheduled.md)) looks at the files of one.
 4. **Decoding** is divided by the cores there are: slices of a log do not know each other, and nothing goes through
