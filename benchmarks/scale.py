@@ -32,7 +32,7 @@ VERIFY = Rate("`verify`", 0.72, "core s/GiB", "`benchmarks/bench_verify.py`, REA
 KEPT = Rate("the lake of a generated log, without bodies", 0.079, "bytes a byte", "24 MB of `tests/support/big_log.py`")
 TICK = Rate("a look at a file that has not changed", 79, "core us", "`benchmarks/bench_catalogue.py 250 20`")
 PLAN = Rate("planning the slices of a log file", 73, "core us", "`benchmarks/bench_catalogue.py 250 20`")
-PUBLISH = Rate("publishing a part of a table", 178, "core us", "`benchmarks/bench_catalogue.py 250 20`")
+PUBLISH = Rate("publishing a part of a table", 196, "core us", "`benchmarks/bench_catalogue.py 250 20`")
 NOTED = Rate(
     "noting one broker, for each that the lake knows", 4, "core us", "`bench_catalogue.py 1000 2`, 1,000 against 500"
 )

@@ -48,6 +48,8 @@ CONFINEMENT = (
 
 VERSIONS = "rocketlens_versions"
 """A macro of the catalogue that tells what it was made from."""
+FILES = "rocketlens_files"
+"""A macro that tells the files of all tables: to find them in the tables' own takes as long as to answer."""
 
 
 class NoCatalog(Exception):
@@ -81,6 +83,8 @@ def _write(lake: Lake, told: str, fresh: Path) -> None:
             connection.begin()
             for statement in rows:
                 connection.execute(statement)
+            files = ", ".join(name for statement in rows for name in STORED_FILE.findall(statement))
+            connection.execute(f"CREATE MACRO {FILES}() AS [{files}]")
             connection.execute(f"CREATE MACRO {VERSIONS}() AS {quoted(told)}")
             connection.commit()
     except (OSError, duckdb.IOException, duckdb.TransactionException) as refused:
@@ -157,19 +161,21 @@ def published_files(lake: Lake) -> set[str]:
     if not lake.catalog.exists():
         return set()
     with duckdb.connect(str(catalogue_here(lake.catalog)), read_only=True) as connection:
-        return {name[1:-1].replace("''", "'") for name in _literals_of_files(connection)}
+        return set(_files(connection))
 
 
-def _literals_of_files(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The files of all tables, as SQL literals; a catalogue of an earlier checkout names them in its views."""
-    macros = "SELECT macro_definition FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
-    views = "SELECT sql FROM duckdb_views() WHERE NOT internal"
-    told = connection.execute(f"{macros} UNION ALL {views}").fetchall()
-    return [name for (sql,) in told for name in STORED_FILE.findall(sql)]
+def _files(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The files of all tables; a catalogue of an earlier checkout names them in its views alone."""
+    try:
+        (told,) = connection.execute(f"SELECT {FILES}()").fetchall()[0]
+    except duckdb.CatalogException:
+        views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
+        return [name[1:-1].replace("''", "'") for (sql,) in views for name in STORED_FILE.findall(sql)]
+    return list(told)
 
 
 def _confine(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute(f"SET allowed_paths = [{', '.join(_literals_of_files(connection))}]")
+    connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, _files(connection)))}]")
     for setting in CONFINEMENT:
         connection.execute(setting)
 
