@@ -213,6 +213,25 @@ def test_a_start_does_without_what_nobody_needs(store: Path, arguments: list[str
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("own", [None, "3"])
+@pytest.mark.parametrize(("command", "without"), [("queues", "1"), ("lab", None)])
+def test_other_programs_get_the_threads_that_the_user_has_said(
+    command: str, without: str | None, own: str | None
+) -> None:
+    """A light start keeps numpy from starting threads; the kernels of JupyterLab may have use for them."""
+    code = (
+        "import os, sys\n"
+        "from pipelines.cli.app import main\n"
+        f"sys.argv[1:] = [{command!r}, *{['--config-file', '/nowhere'] if command == 'lab' else ['/nowhere']}]\n"
+        "assert main() > 1\n"
+        "print(os.environ.get('OPENBLAS_NUM_THREADS'))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if own is None else {"OPENBLAS_NUM_THREADS": own}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.split()[-1] == str(own or without)
+
+
 def test_the_declarations_do_without_pandas_and_kernels() -> None:
     code = "import sys, pipelines.lake.tables.raw; assert not {'pandas', 'parsers.kernels.kernel'} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
