@@ -33,8 +33,9 @@ one waits for another program.
 def main(arguments: list[str]) -> int:
     """0 when every check and every test passed; checks run only with the whole suite, not with a selection."""
     with ThreadPoolExecutor(1) as beside:
-        beside.submit(compile_ahead, tests=not arguments)
+        compiled = beside.submit(compile_ahead, tests=not arguments)
         failed = [] if arguments else failed_checks()
+        compiled.result()
     if failed:
         print(f"== failed: {', '.join(failed)}; the tests run all the same", flush=True)
     return run(["-m", "pytest", "-q", *(arguments or WHOLE_SUITE)]) or int(bool(failed))
