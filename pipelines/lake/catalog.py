@@ -49,7 +49,8 @@ CONFINEMENT = (
 VERSIONS = "rocketlens_versions"
 """A macro of the catalogue that tells what it was made from."""
 FILES = "rocketlens_files"
-"""A macro that tells the files of all tables: to find them in the tables' own takes as long as to answer."""
+"""A macro that tells the files of all tables. The macros of the tables name them too, but DuckDB goes through every
+function that it has to list those."""
 
 
 class NoCatalog(Exception):

@@ -1,7 +1,7 @@
 """The views of a catalogue with their comments, which are the same for every lake.
 
-A view reads the rows of its table through a macro, the only thing in a catalogue that names files of a lake. Hundreds
-of comments take longer than all else of a small lake, so a process writes them once.
+A view reads the rows of its table through a macro of that table, which names the files of a lake. Hundreds of comments
+take longer than all else of a small lake, so a process writes them once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rows_of(name: str, select: str) -> str:
 
 
 def views_script() -> str:
-    """SQL of all views, of tables and of stored questions, with their comments."""
+    """SQL of all views, of tables and of stored questions, with their comments; the tables' rows come before it."""
     statements = [sql for table in TABLES.values() for sql in _of_table(table)]
     for name in question_views():
         statements += [f'CREATE VIEW "{name}" AS {question(name)}', _comment("VIEW", f'"{name}"', asked_by(name))]
@@ -40,13 +40,13 @@ def without_rows(script: str) -> bytes:
         with duckdb.connect(str(file)) as connection:
             connection.execute("PRAGMA disable_optimizer")  # nothing is to be answered
             connection.begin()
+            connection.execute(";\n".join(rows_of(table.name, no_rows(table)) for table in TABLES.values()))
             connection.execute(script)
             connection.commit()
         return file.read_bytes()
 
 
 def _of_table(table: Table) -> Iterator[str]:
-    yield rows_of(table.name, no_rows(table))
     yield f'CREATE VIEW "{table.name}" AS FROM {_macro(table.name)}()'
     yield _comment("VIEW", f'"{table.name}"', f"One row: {table.grain}.")
     for column in table.columns:
