@@ -4,9 +4,9 @@ Run: python benchmarks/bench_verify.py [folder] [records]
 Decoding is what the readers do in one thread: all columns of the log with every CRC, all units of all queues, all
 entries of the index; the log's part of it is told, too. The store is rebuilt from a generated log, so there is nothing
 to find; one zeroed unit then has to be found. Seconds are the least of some runs after one that compiles; memory is
-that of a process that does nothing but verify. Verification on one core
-has the same findings, and its time by the clock tells what the other cores are good for; beside it stands what they are
-good for in a plain loop over the log's bytes in the same run (`ceiling.py`).
+what a process that does nothing but verify takes beyond its imports. Verification on one core has the same findings,
+and its time by the clock tells what the other cores are good for; beside it stands what they are good for in a plain
+loop over the log's bytes in the same run (`ceiling.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
@@ -35,6 +32,7 @@ from recovery.rules.versions import BrokerVersion
 from recovery.verify.verify import verify
 from tests.support.big_log import write_log
 from tests.support.opened import opened
+from tests.support.peak_memory import grown_mib
 
 VERSION, SETTINGS, RECORDS, RUNS = BrokerVersion(5, 3, 3), StoreSettings(), 2_100_000, 5
 Seconds = tuple[float, float]
@@ -75,10 +73,8 @@ def seconds_of(work: Callable[[Store], object], store: Store, expected: object) 
     return min(wall for wall, _ in told[1:]), min(cpu for _, cpu in told[1:])
 
 
-def peak_mib(root: Path) -> int:
-    """Peak memory after verifying in this process, MiB."""
+def verify_alone(root: Path) -> None:
     assert verified(open_store(root)) == []
-    return getrusage(RUSAGE_SELF).ru_maxrss // 1024
 
 
 def main(folder: Path, wanted: int) -> None:
@@ -104,8 +100,7 @@ def main(folder: Path, wanted: int) -> None:
     cores = seconds["on one core"][0] / seconds["verify"][0]
     most, every = ceiling([file.path for file in store.commitlog]), len(os.sched_getaffinity(0))
     print(f"{every} cores verify {cores:.2f} x as fast as one, by the clock; a plain loop {most:.2f} x")
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-        print(f"peak memory of verify: {alone.submit(peak_mib, root).result()} MiB")
+    print(f"peak memory of verify, beyond imports: {grown_mib(verify_alone, root)} MiB")
     path = next(iter(store.queues.values()))[0].path
     with path.open("r+b") as file:
         file.seek(CQ_UNIT.size * 7)
