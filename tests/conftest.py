@@ -1,4 +1,4 @@
-"""Profiles of the property tests, and the folder that the workers of one run unpack the golden stores to.
+"""Profiles of the property tests, the folder that the workers of one run unpack the golden stores to, and the hour.
 
 Without `HYPOTHESIS_PROFILE` every run draws the same examples, whoever runs it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Verbosity, settings
 from xdist.remote import Producer
 
+from pipelines.answers import instants
 from tests.support.fixtures import RUN_FOLDER, remove_run_folder
 from tests.support.shares import FilesAndSpark
 
@@ -24,6 +26,17 @@ settings.register_profile("explore", max_examples=500, deadline=None, suppress_h
 settings.register_profile("same", max_examples=100, deadline=None, derandomize=True, suppress_health_check=QUIET)
 settings.register_profile("debug", max_examples=1000, deadline=None, verbosity=Verbosity.verbose)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+BEGAN = datetime.now(UTC)
+full_hour_of = instants.hour_of
+
+
+def hour_of_this_run(at: datetime) -> datetime:
+    """No hour begins while tests run: an ingest of nothing new makes some tables again in another hour."""
+    return full_hour_of(min(at, BEGAN))
+
+
+instants.hour_of = hour_of_this_run
 
 
 def pytest_configure(config: pytest.Config) -> None:
