@@ -12,9 +12,11 @@ import errno
 import mmap
 import os
 import stat
+from collections.abc import Callable
+from functools import cache
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from parsers.damage.errors import UnreadableFile
 from parsers.evidence.supplied import supply_of
@@ -124,12 +126,9 @@ class _Extended(mmap.mmap):
     def begin_with(self, path: Path, length: int) -> None:
         """Map the file there; it goes with the rest. The system fills its last page with zeros. Raises OSError."""
         self._path, self._length = path, length
-        call = ctypes.CDLL(None, use_errno=True).mmap
-        call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-        call.restype = ctypes.c_void_p
         address = ctypes.addressof(ctypes.c_char.from_buffer(self))
         with open_evidence(path) as file:
-            put = call(address, length, mmap.PROT_READ, mmap.MAP_PRIVATE | MAP_FIXED, file.fileno(), 0)
+            put = _mmap()(address, length, mmap.PROT_READ, mmap.MAP_PRIVATE | MAP_FIXED, file.fileno(), 0)
         if put != address:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
@@ -154,16 +153,30 @@ def require_whole(data: memoryview | Bytes) -> None:
         )
 
 
-def release_pages(data: memoryview | Bytes, begin: int, end: int) -> None:
+def release_pages(data: Bytes, begin: int, end: int) -> None:
     """Let the system drop the pages of a map from the one with byte `begin` to before the one with byte `end`.
 
     They can be read again, and are not counted as ours. `data` is a whole file's bytes, from position 0; bytes that are
-    no map are left alone.
+    no map are left alone. Other threads go on meanwhile, which `mmap.madvise` would not let them.
     """
-    owner = _map_behind(data)
     first, last = begin - begin % mmap.PAGESIZE, end - end % mmap.PAGESIZE
-    if owner is not None and last > first:
-        owner.madvise(mmap.MADV_DONTNEED, first, last - first)
+    if last > first and _map_behind(data) is not None:
+        _madvise()(data.ctypes.data + first, last - first, mmap.MADV_DONTNEED)
+
+
+@cache
+def _madvise() -> Callable[[int, int, int], int]:
+    call = ctypes.CDLL(None).madvise
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return cast("Callable[[int, int, int], int]", call)
+
+
+@cache
+def _mmap() -> Callable[[int, int, int, int, int, int], int]:
+    call = ctypes.CDLL(None, use_errno=True).mmap
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    call.restype = ctypes.c_void_p
+    return cast("Callable[[int, int, int, int, int, int], int]", call)
 
 
 def _map_behind(data: memoryview | Bytes) -> mmap.mmap | None:

@@ -138,7 +138,7 @@ class _Slice:
             if len(positions):
                 yield LogRun(self.file, log.data, positions, following, verdicts)
                 if releases:
-                    release_pages(log.view, began, following)
+                    release_pages(log.data, began, following)
             if len(positions) < most and following < self.end:
                 regions, self.at = across_break(log, following, self._messages_before(following))
                 for region in regions:

@@ -196,7 +196,7 @@ def _advance(memory: BrokerMemory, walk: _Walk, run: ScanBatch, wanted: Chooser)
     memory.bytes_checked += read_to - walk.read_at
     walk.position += read_to - walk.read_at
     walk.read_at = read_to
-    release_pages(walk.file.stored, 0, read_to)
+    release_pages(np.frombuffer(walk.file.stored, np.uint8), 0, read_to)
 
 
 def _foreign_offset(memory: BrokerMemory, file: LogFile, request: DispatchRequest) -> bool:

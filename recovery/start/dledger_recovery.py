@@ -117,7 +117,7 @@ def _end_of(memory: BrokerMemory, files: list[LogFile], first: int) -> tuple[int
         at, last_index, last_term, why = walk_entries(data, 0, file.base_offset, last_index, last_term)
         end = file.base_offset + at
         memory.bytes_checked += max(0, min(at, len(data)))
-        release_pages(file.stored, 0, len(data))
+        release_pages(data, 0, len(data))
         if why == BROKEN:
             memory.log_ends_because = f"an entry that does not fit ({file.name}, position {at})"
         if why != NEXT_FILE:

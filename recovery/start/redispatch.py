@@ -166,7 +166,7 @@ class Redispatch:
         self.memory.dispatch_batch(run, self.memory.runs.scanner, everything, base_offset)
         taken = int(run.records.file_pos[-1]) + int(run.records.total_size[-1]) - at
         self.position += taken
-        release_pages(readable, 0, at + taken)
+        release_pages(np.frombuffer(readable, np.uint8), 0, at + taken)
         return taken
 
     def _inside_end(self) -> bool:

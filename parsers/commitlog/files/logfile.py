@@ -76,7 +76,7 @@ class LogFile:
         """
         end -= end % WINDOW_BYTES
         if end > self._released:
-            release_pages(self.view, self._released, end)
+            release_pages(self.data, self._released, end)
             self._released = end
 
     def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
@@ -89,7 +89,7 @@ class LogFile:
             place, kind = find_record(self.data, at, stop, self.base_offset, self.header, self.budget)
             if kind != NOTHING:
                 return place, kind
-            release_pages(self.view, at, stop)
+            release_pages(self.data, at, stop)
             at = stop
         return end, NOTHING
 
@@ -102,7 +102,7 @@ class LogFile:
             place = written_from(self.data, at, stop)
             if place < stop:
                 return place
-            release_pages(self.view, at, stop)
+            release_pages(self.data, at, stop)
             at = stop
         return self.size
 
@@ -113,7 +113,7 @@ class LogFile:
             self.require_whole()
             start = max(at, end - WINDOW_BYTES)
             written = written_bytes(self.data[start:end])
-            release_pages(self.view, start, end)
+            release_pages(self.data, start, end)
             if written:
                 return start + written
             end = start
@@ -128,7 +128,7 @@ class LogFile:
             place, more, newest, second = walk_chain(self.data, at, stop, self.base_offset, self.header, in_place)
             if more:
                 last, before = newest, second if second >= 0 else last
-            release_pages(self.view, at, stop)
+            release_pages(self.data, at, stop)
             records, at = records + more, place
             if place < stop:
                 break
