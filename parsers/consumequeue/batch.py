@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +143,7 @@ def valid_units(view: Units) -> npt.NDArray[np.bool_]:
 
 def _file_batches(file: StoreFile, data: Bytes, is_last: bool, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
     refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
-    end = _written(data) if is_last else len(data) // BATCH_UNIT.size
+    end = _written(file.path, data) if is_last else len(data) // BATCH_UNIT.size
     for at, piece in spans(data, 0, end * BATCH_UNIT.size, BATCH_UNITS * BATCH_UNIT.size):
         view = np.frombuffer(piece, BATCH_UNIT.dtype)
         valid = valid_units(view)
@@ -152,9 +153,9 @@ def _file_batches(file: StoreFile, data: Bytes, is_last: bool, damage: DamageSin
     refused.close()
 
 
-def _written(data: Bytes) -> int:
+def _written(path: Path, data: Bytes) -> int:
     """Units before the unwritten rest, and before the terminator that ends a compaction queue's file."""
-    end = min(ceil(written_end(data) / BATCH_UNIT.size), len(data) // BATCH_UNIT.size)
+    end = min(ceil(written_end(path, data) / BATCH_UNIT.size), len(data) // BATCH_UNIT.size)
     last = BATCH_UNIT.unpack(data.data, (end - 1) * BATCH_UNIT.size) if end else {}
     ends_with_terminator = last and (last["physical_offset"], last["msg_size"]) == TERMINATOR
     return end - 1 if ends_with_terminator else end

@@ -61,7 +61,7 @@ def _file_batches(
     file: StoreFile, data: Bytes, is_last: bool, batch_units: int, damage: DamageSink | None
 ) -> Iterator[pa.RecordBatch]:
     whole = len(data) // CQ_UNIT.size
-    end = min(whole, ceil(written_end(data) / CQ_UNIT.size)) if is_last else whole
+    end = min(whole, ceil(written_end(file.path, data) / CQ_UNIT.size)) if is_last else whole
     refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
     first_queue_offset = (file.base_offset or 0) // CQ_UNIT.size
     for at, run in spans(data, 0, end * CQ_UNIT.size, batch_units * CQ_UNIT.size):

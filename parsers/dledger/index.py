@@ -58,7 +58,7 @@ def read_entry_index(files: Sequence[StoreFile], *, damage: DamageSink | None = 
 
 def _file_batches(file: StoreFile, data: Bytes, is_first: bool, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
     whole = len(data) // INDEX_UNIT_SIZE * INDEX_UNIT_SIZE
-    end = min(whole, -(-written_end(data) // INDEX_UNIT_SIZE) * INDEX_UNIT_SIZE)
+    end = min(whole, -(-written_end(file.path, data) // INDEX_UNIT_SIZE) * INDEX_UNIT_SIZE)
     first_number = (file.base_offset or 0) // INDEX_UNIT_SIZE
     wrong = JoinedRuns(
         lambda first, after: report(_wrong(file, data, first_number, first, after), damage), at_once=damage is None

@@ -3,41 +3,82 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
+from types import TracebackType
 
 from parsers.evidence.mapped import open_evidence
 from parsers.evidence.supplied import supply_of
 
-MOST_EXTENTS = 4096
+PAGE = mmap.PAGESIZE
 
 
 def data_end(path: Path, size: int) -> int:
     """A position after which every byte of a mapped file is zero, without reading any: where its last hole starts.
 
-    `size`, that of its map, where it does not end in a hole, is in very many pieces, or has its bytes elsewhere; and
-    where the system refuses the file by now: the bytes of a deleted one stay while they are mapped.
+    `size`, that of its map, where it does not end in a hole, or has its bytes elsewhere; and where the system refuses
+    the file by now: the bytes of a deleted one stay while they are mapped.
     """
-    if supply_of(path) is not None:
-        return size
-    try:
-        with open_evidence(path) as file:
-            end = 0
-            for _ in range(MOST_EXTENTS):
-                start = _next_data(file, end)
-                if start is None:
-                    return min(end, size)
-                end = file.seek(start, os.SEEK_HOLE)
-    except OSError:
-        return size
-    return size
+    with _Data(path) as data:
+        return data.end(0, size)
 
 
-def _next_data(file: FileIO, at: int) -> int | None:
-    try:
-        return file.seek(at, os.SEEK_DATA)
-    except OSError as refused:
-        if refused.errno == errno.ENXIO:  # no data from `at` on
-            return None
-        raise
+def data_windows(path: Path, at: int, end: int, most: int) -> Iterator[tuple[int, int]]:
+    """Start and end of windows between two positions of a mapped file, in order, at most `most` bytes each.
+
+    All outside of them is zero: they neither start nor end in a hole, unless for the reasons of `data_end`.
+    """
+    with _Data(path) as data:
+        while (at := data.next(at, end)) < end:
+            stop = min(end, at + most)
+            yield at, data.end(at, stop)
+            at = stop
+
+
+class _Data:
+    """What a file has that is no hole, as its file system says; all of it where that says nothing.
+
+    Data is asked for, never holes: on some file systems a hole is looked for page by page.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file: FileIO | None = None
+        if supply_of(path) is None:
+            try:
+                self._file = open_evidence(path)
+            except OSError:
+                return
+
+    def __enter__(self) -> _Data:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def next(self, at: int, end: int) -> int:
+        """The first position from `at` on that is in no hole; `end` where there is none before it."""
+        if self._file is None:
+            return min(at, end)
+        try:
+            return min(self._file.seek(at, os.SEEK_DATA), end)
+        except OSError as refused:
+            return end if refused.errno == errno.ENXIO else min(at, end)  # ENXIO: a hole to the end
+
+    def end(self, at: int, end: int) -> int:
+        """The position after the last page between the two that is no hole, found by halving; `at` without one."""
+        low, high = at // PAGE, -(-end // PAGE)  # no page from `high` on has data, the one before `low` has or is none
+        if high > low and self.next((high - 1) * PAGE, end) < end:
+            return end
+        while low < high:
+            middle = (low + high) // 2
+            if self.next(middle * PAGE, end) < end:
+                low = middle + 1
+            else:
+                high = middle
+        return max(at, min(low * PAGE, end))

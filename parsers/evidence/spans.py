@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import release_pages, require_whole
 from parsers.kernels.arrays import Bytes
 from parsers.kernels.written import written_bytes
@@ -24,9 +26,12 @@ def spans(data: Bytes, begin: int, end: int, step: int) -> Iterator[tuple[int, B
         _release(data, at, piece_end)
 
 
-def written_end(data: Bytes) -> int:
-    """Bytes of a whole file up to and including the last one that is not zero. Raises as `spans` does."""
-    for end in range(len(data), 0, -LARGE):
+def written_end(path: Path, data: Bytes) -> int:
+    """Bytes of a whole mapped file up to and including the last one that is not zero; holes after it are not read.
+
+    Raises as `spans` does.
+    """
+    for end in range(data_end(path, len(data)), 0, -LARGE):
         begin = max(0, end - LARGE)
         require_whole(data)
         written = written_bytes(data[begin:end])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +70,7 @@ def read_timerlog(files: Sequence[StoreFile], *, damage: DamageSink | None = Non
 
 def _file_batches(file: StoreFile, data: Bytes, damage: DamageSink | None) -> Iterator[pa.RecordBatch]:
     refused = JoinedRuns(lambda first, end: report(_refused(file, data, first, end), damage), at_once=damage is None)
-    for at, piece in spans(data, 0, _written(data) * TIMER_UNIT.size, BATCH_UNITS * TIMER_UNIT.size):
+    for at, piece in spans(data, 0, _written(file.path, data) * TIMER_UNIT.size, BATCH_UNITS * TIMER_UNIT.size):
         view, start = np.frombuffer(piece, TIMER_UNIT.dtype), at // TIMER_UNIT.size
         magic = view["magic"]
         good = (view["unit_size"] == TIMER_UNIT.size) & (magic & ~UNIT_MAGIC_MASK == 0) & (magic & 1 == 1)
@@ -79,9 +80,9 @@ def _file_batches(file: StoreFile, data: Bytes, damage: DamageSink | None) -> It
     refused.close()
 
 
-def _written(data: Bytes) -> int:
+def _written(path: Path, data: Bytes) -> int:
     """Units before the unwritten rest, and before the blank that ends the file."""
-    end = min(ceil(written_end(data) / TIMER_UNIT.size), len(data) // TIMER_UNIT.size)
+    end = min(ceil(written_end(path, data) / TIMER_UNIT.size), len(data) // TIMER_UNIT.size)
     ends_with_blank = end and TIMER_UNIT.unpack(data.data, (end - 1) * TIMER_UNIT.size)["magic"] == MAGIC_BLANK
     return end - 1 if ends_with_blank else end
 

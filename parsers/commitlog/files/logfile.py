@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,10 +21,9 @@ from parsers.commitlog.compiled.resync import (
 from parsers.commitlog.compiled.shape import AT_MAGIC, is_blank, own_offset, shape_of
 from parsers.commitlog.dledger_headers.layout import header_size
 from parsers.commitlog.record.layout import RECORD_START, SMALLEST_MESSAGE
-from parsers.evidence.mapped import map_extended, map_file, open_evidence, read_at, release_pages, require_whole
-from parsers.evidence.supplied import supply_of
+from parsers.evidence.extents import data_windows
+from parsers.evidence.mapped import map_extended, map_file, read_at, release_pages, require_whole
 from parsers.kernels.arrays import Bytes
-from parsers.kernels.written import written_bytes
 from parsers.store.store_file import StoreFile
 
 NAME_DIGITS = 20
@@ -82,10 +79,10 @@ class LogFile:
     def find(self, at: int, limit: int | None = None) -> tuple[int, int]:
         """`resync.find_record` in this file, a window at a time, holes left out."""
         end = self.size if limit is None else limit
-        while at < end:
+        before = RECORD_START.size + self.header  # a record's first bytes may be a hole
+        for start, stop in data_windows(self.path, at, end, WINDOW_BYTES):
             self.require_whole()
-            at = max(at, self._next_data(at) - RECORD_START.size - self.header)  # a record's first bytes may be a hole
-            stop = min(end, at + WINDOW_BYTES)
+            at = max(at, start - before)
             place, kind = find_record(self.data, at, stop, self.base_offset, self.header, self.budget)
             if kind != NOTHING:
                 return place, kind
@@ -95,29 +92,13 @@ class LogFile:
 
     def written_from(self, at: int) -> int:
         """Position of the first byte from `at` on that is not zero; the size of the file without one."""
-        while at < self.size:
+        for start, stop in data_windows(self.path, at, self.size, WINDOW_BYTES):
             self.require_whole()
-            at = self._next_data(at)
-            stop = min(self.size, at + WINDOW_BYTES)
-            place = written_from(self.data, at, stop)
+            place = written_from(self.data, start, stop)
             if place < stop:
                 return place
-            release_pages(self.data, at, stop)
-            at = stop
+            release_pages(self.data, start, stop)
         return self.size
-
-    def written_end(self, at: int) -> int:
-        """Position after the last byte that is not zero; there is one at `at` or after it."""
-        end = self.size
-        while end > at:
-            self.require_whole()
-            start = max(at, end - WINDOW_BYTES)
-            written = written_bytes(self.data[start:end])
-            release_pages(self.data, start, end)
-            if written:
-                return start + written
-            end = start
-        return at
 
     def chain(self, at: int, end: int, in_place: bool) -> tuple[int, int, int, int]:
         """`resync.walk_chain` in this file, a window at a time."""
@@ -157,16 +138,6 @@ class LogFile:
     def is_blank(self, at: int) -> bool:
         """An end-of-file record starts at `at`, whatever its size says."""
         return is_blank(self.data, at, self.header)
-
-    def _next_data(self, at: int) -> int:
-        """Where the next bytes are that the file system holds, from `at` on: the rest of a hole is not read."""
-        if supply_of(self.path) is not None:
-            return at
-        try:
-            with open_evidence(self.path) as file:
-                return min(max(at, os.lseek(file.fileno(), at, os.SEEK_DATA)), self.size)
-        except OSError as error:
-            return self.size if error.errno == errno.ENXIO else at  # ENXIO: a hole to the end
 
 
 def open_log(file: StoreFile) -> LogFile:

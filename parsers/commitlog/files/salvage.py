@@ -16,6 +16,7 @@ from parsers.commitlog.files.logfile import LogFile
 from parsers.commitlog.files.region import Region, RegionKind
 from parsers.commitlog.record.layout import RECORD_START
 from parsers.damage.errors import CorruptRecord, StoreFormatError
+from parsers.evidence.spans import written_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _unproven(log: LogFile, at: int, found: int, zeros_end: int, kind: int) -> l
     """The bytes up to `found`, where something of `kind` is: what they are, given that no record in them is proven."""
     if found == at:
         return []
-    if found == log.size and not log.is_followed and (written := log.written_end(zeros_end)) < found:
+    if found == log.size and not log.is_followed and (written := written_end(log.path, log.data)) < found:
         unwritten = _region(log, written, found, "unwritten", "zeros to the file's end")
         return [*_unproven(log, at, written, zeros_end, kind), unwritten]
     if zeros_end - at < RECORD_START.size or kind == NOTHING:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import map_file, release_pages
 from parsers.evidence.spans import written_end
 from parsers.store.places import is_rocksdb_file
@@ -26,7 +25,7 @@ def fingerprint(file: StoreFile) -> tuple[int, str]:
     if file.kind == "rocksdb":
         return _of_database(file.path)
     data = np.frombuffer(map_file(file.path), np.uint8)
-    used = written_end(data[: data_end(file.path, len(data))])
+    used = written_end(file.path, data)
     digest = hashlib.sha256()
     for start in range(0, used, BLOCK):
         end = min(start + BLOCK, used)

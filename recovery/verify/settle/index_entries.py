@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsers.evidence.extents import data_end
 from parsers.evidence.mapped import release_pages
 from parsers.evidence.spans import written_end
 from parsers.index.layout import INDEX_ENTRY
@@ -152,7 +151,7 @@ def _pairs(newest: Ints, file: OpenIndex, entries: int) -> tuple[Longs, Longs, b
 
 def last_written(file: OpenIndex) -> int:
     """The number of the last entry that is not all zero."""
-    end = written_end(file.data[: data_end(file.file.path, len(file.data))])
+    end = written_end(file.file.path, file.data)
     return written_entries(file.data[: end + INDEX_ENTRY.size], file.slots)
 
 
