@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,20 +91,20 @@ def first_pass(store: Store, known: StoreKnowledge, files: Files, parts: Parts |
     wanted = parts or cut(store.commitlog)
     with ThreadPoolExecutor(max_workers=at_once()) as pool:
         chains = _chains_ahead(pool, files)
-        told = list(pool.map(Outlines(known.as_written.rules, files).of, wanted))
-    return replace(whole_outline(store, known, files, told), chains=list(chains))
+        whole = whole_outline(store, known, files, pool.map(Outlines(known.as_written.rules, files).of, wanted))
+    return replace(whole, chains=list(chains))
 
 
-def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Sequence[Outline]) -> Outline:
-    """The outlines of all parts of a log together.
+def whole_outline(store: Store, known: StoreKnowledge, files: Files, told: Iterable[Outline]) -> Outline:
+    """The outlines of all parts of a log together, each taken in as it comes.
 
     Parts that contradict each other (messages of a queue in disorder, a record inside another one) are read again as
     one.
     """
-    log_bytes = sum(file.size for file in store.commitlog)
-    covered = sum(part.covered for part in told)
-    joined = join(told, files) if len(told) == 1 or covered <= log_bytes else None
-    return joined or Outlines(known.as_written.rules, files).of([Part(file, 0, file.size) for file in store.commitlog])
+    joined = join(told, files)
+    if joined is not None and joined.covered <= sum(file.size for file in store.commitlog):
+        return joined
+    return Outlines(known.as_written.rules, files).of([Part(file, 0, file.size) for file in store.commitlog])
 
 
 def cut(files: Sequence[StoreFile]) -> list[list[Part]]:

@@ -6,7 +6,7 @@ What is kept is bounded by what is out of place, and by a few numbers for each q
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -144,10 +144,12 @@ class Outline:
     chains: list[Chains | None] | None = None
 
 
-def join(outlines: Sequence[Outline], files: Files) -> Outline | None:
-    """The outline of all parts together, given in log order; None where they contradict each other."""
-    whole = outlines[0]
-    return whole if all(_join(whole, behind, files) for behind in outlines[1:]) else None
+def join(outlines: Iterable[Outline], files: Files) -> Outline | None:
+    """The outline of all parts together, given in log order, which the first becomes; None where they contradict each
+    other."""
+    following = iter(outlines)
+    whole = next(following)
+    return whole if all(_join(whole, behind, files) for behind in following) else None
 
 
 def _join(whole: Outline, behind: Outline, files: Files) -> bool:
