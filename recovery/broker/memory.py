@@ -267,7 +267,7 @@ class BrokerMemory:
         """Dispatch the wanted rows of a batch of records of one file."""
         records, units = batch.records, batch.units
         chosen = np.flatnonzero(wanted[units.record])
-        names = scanner.topics.names()
+        names = scanner.topics.names
         topics = {names[topic] for topic in set(units.topic[chosen].tolist())}
         obstructed = not self.evidence.obstructed_topics.isdisjoint(topics)
         fits = not obstructed and all(map(can_hold_files, topics))

@@ -134,7 +134,7 @@ def held_records(files: Sequence[StoreFile], rules: DispatchRules, story: Story)
             maps.append((run.file.base_offset or 0, run.data))
     joined = HeldColumns._make(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
     damage = (gap for gap in gaps if gap.kind == "damage")
-    return Held(joined, topics.names(), [*damage, *_without_file(files)], maps)
+    return Held(joined, topics.names, [*damage, *_without_file(files)], maps)
 
 
 def _without_file(files: Sequence[StoreFile]) -> Iterator[LogGap]:
@@ -160,10 +160,10 @@ def _of_run(run: LogRun, topics: TopicTable, kept: Longs, names: Names, story: S
         row, used, start, end = hold_records(run.data, run.positions, row, topics.arrays, wanted, held, used)
         if row < len(run.positions):
             topics.code(bytes(run.data[start:end]))
-            wanted = wanted._replace(kept_topics=np.array([story.keeps(name) for name in topics.names()], np.int64))
+            wanted = wanted._replace(kept_topics=np.array([story.keeps(name) for name in topics.names], np.int64))
     found = HeldColumns._make(column[..., :used].copy() for column in held)
     if story.wanted is not None and used:
-        is_wanted = story.wanted(found, topics.names())
+        is_wanted = story.wanted(found, topics.names)
         found = HeldColumns._make(column[..., is_wanted] for column in found)
     return found, wanted.kept_topics
 

@@ -258,7 +258,7 @@ def _without_unit(
     batch: ScanBatch, played: Restart, queued: dict[QueueKey, Longs], dispatched: Longs, lives: Callable[[], TopicLives]
 ) -> Iterator[Loss]:
     units, records = batch.units, batch.records
-    names, undecided = played.memory.runs.scanner.topics.names(), played.memory.undecided_queues
+    names, undecided = played.memory.runs.scanner.topics.names, played.memory.undecided_queues
     for (topic, queue_id), rows in queue_rows(units.topic, units.queue_id).items():
         if (names[topic], queue_id) in undecided:
             continue
@@ -313,7 +313,7 @@ def _without_keys(
     in_deleted = held(index.deleted, offsets)
     has_keys = np.diff(records.first_key) > 0
     lost = has_keys & (in_deleted | (offsets > index.end)) & ~held(dispatched, offsets)
-    names = memory.runs.scanner.topics.names()
+    names = memory.runs.scanner.topics.names
     for row in np.flatnonzero(lost).tolist():
         topic, queue_id = names[records.topic[row]], int(records.queue_id[row])
         if offsets[row] < lives().former_before((topic, queue_id)):

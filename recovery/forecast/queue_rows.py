@@ -302,7 +302,7 @@ def _first_numbers(played: Restart, keys: Collection[QueueKey]) -> dict[QueueKey
     for file in memory.commitlog.files:
         for run in runs_of(file.entry, file.base_offset):
             units = memory.runs.scanner.scan(run.data, run.positions).units
-            names = memory.runs.scanner.topics.names()
+            names = memory.runs.scanner.topics.names
             for (topic, queue_id), rows in rows_of_queues(units.topic, units.queue_id).items():
                 key, least = (names[topic], queue_id), int(units.queue_offset[rows].min())
                 if key in keys:

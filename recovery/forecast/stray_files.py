@@ -152,7 +152,7 @@ def _base_offset(entry: Entry) -> int:
 
 def _living(batch: ScanBatch, scanner: LogScanner, lives: Callable[[], TopicLives]) -> Longs:
     """Physical offsets of the messages that are not of a life that is over."""
-    records, names = batch.records, scanner.topics.names()
+    records, names = batch.records, scanner.topics.names
     living = np.ones(batch.rows, np.bool_)
     for topic, queue_id in sorted(set(zip(records.topic.tolist(), records.queue_id.tolist(), strict=True))):
         of_queue = (records.topic == topic) & (records.queue_id == queue_id)

@@ -10,6 +10,7 @@ Source: CommitLog#topicQueueTable, QueueOffsetOperator#removeTopicQueue @4.9.7, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from parsers.kernels.arrays import LongRows, Longs
 from parsers.kernels.kernel import kernel
 from parsers.store.store_file import QueueKey, StoreFile
-from parsers.values.java import decode_utf8
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import RecordColumns, ScanBatch, UnitColumns
 from recovery.scan.log_runs import log_runs
@@ -83,12 +83,12 @@ class NumberingNotes:
         rows = self._rows[: self._used]
         rows = rows[np.argsort(rows[:, QUEUE], kind="stable")]
         met, starts = np.unique(rows[:, QUEUE], return_index=True)
-        groups = np.split(rows, starts[1:]) if len(met) else []
-        return {self._key(number): _mended(group) for number, group in zip(met.tolist(), groups, strict=True)}
+        bounds = pairwise((*starts.tolist(), len(rows)))
+        return {self._key(number): _mended(rows[slice(*of)]) for number, of in zip(met.tolist(), bounds, strict=True)}
 
     def _key(self, number: int) -> QueueKey:
         topic, queue_id = unpack_key(int(self._open.key[number]))
-        return decode_utf8(self._topics.stored[topic]), queue_id
+        return self._topics.names[topic], queue_id
 
 
 @kernel

@@ -103,7 +103,7 @@ class QueueFilesWriter:
 
     def totals(self) -> Iterator[QueueTotals]:
         """Every queue met, in the order of its topic's and its own first unit."""
-        state, names = self._state, self._topics.names()
+        state, names = self._state, self._topics.names
         for number in range(int(state.met[0])):
             topic, queue_id = unpack_key(int(state.key[number]))
             first, is_batch = int(state.first[number]), bool(state.is_batch[number])
@@ -144,7 +144,7 @@ class QueueFilesWriter:
     def _folder(self, number: int) -> Path | None:
         if number not in self._folders:
             topic, queue_id = unpack_key(int(self._state.key[number]))
-            name = self._topics.names()[topic]
+            name = self._topics.names[topic]
             kind = "batchconsumequeue" if self._state.is_batch[number] else "consumequeue"
             self._folders[number] = self._root / kind / name / str(queue_id) if is_folder_name(name) else None
         return self._folders[number]

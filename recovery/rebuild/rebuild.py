@@ -128,7 +128,7 @@ def with_living_only(
     writer = QueueFilesWriter.of(root, scanner.topics, known.settings)
     for run in log_runs(store.commitlog, lambda gap: None):
         batch = scanner.scan(run.data, run.positions)
-        chosen = _living(batch, scanner.topics.names(), mixed, lives.living_from)
+        chosen = _living(batch, scanner.topics.names, mixed, lives.living_from)
         writer.write(ScanBatch(batch.records, UnitColumns._make(c[chosen] for c in batch.units), batch.keys))
     writer.close()
     return [*kept, *writer.totals()]

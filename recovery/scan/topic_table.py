@@ -54,36 +54,35 @@ class TopicTable:
     """Topic names by code, in the order they were met.
 
     Attributes:
+        stored, names: topic by code; in `names` bytes that are not UTF-8 are as Java shows them.
         arrays: true until the next code is given.
     """
 
     rules: DispatchRules
     stored: list[bytes] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     codes: dict[bytes, int] = field(default_factory=dict)
     arrays: TopicArrays = field(default_factory=_no_topics)
 
     def code(self, stored: bytes) -> int:
         """The code of a stored name, a new one if it was not met yet."""
         if stored not in self.codes:
-            self._add(stored, len(self.stored))
-            self.codes[stored] = len(self.stored)
-            self.stored.append(stored)
+            self._add(stored, decode_utf8(stored))
         return self.codes[stored]
 
-    def names(self) -> list[str]:
-        """Topic by code; bytes that are not UTF-8 as Java shows them."""
-        return [decode_utf8(stored) for stored in self.stored]
-
-    def _add(self, stored: bytes, code: int) -> None:
+    def _add(self, stored: bytes, name: str) -> None:
+        code = len(self.stored)
         start = int(self.arrays.ends[code])
         end = start + len(stored)
         self.arrays = table = _with_room(self.arrays, code, end)
-        name = decode_utf8(stored)
         table.names[start:end] = np.frombuffer(stored, np.uint8)
         table.ends[code + 1] = end
         table.seeds[code], table.tag_seeds[code] = _seed(stored, f"{name}#"), _seed(stored, f"{name}#T#")
         table.traits[code] = self._traits(name)
         fill_slot(table.slots, table.names, table.ends, code)
+        self.codes[stored] = code
+        self.stored.append(stored)
+        self.names.append(name)
 
     def _traits(self, name: str) -> int:
         return (

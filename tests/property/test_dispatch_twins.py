@@ -140,7 +140,7 @@ def asked(
 @given(logs(), rule_sets())
 def test_scan_gives_the_units_and_keys_of_the_rules(content: bytes, rules: DispatchRules) -> None:
     scanner, batch = scanned(content, rules)
-    names, records, units = scanner.topics.names(), batch.records, batch.units
+    names, records, units = scanner.topics.names, batch.records, batch.units
     answers = asked(content, batch, rules)
     rows = 0
     for row, (_, expected, keys) in enumerate(answers):

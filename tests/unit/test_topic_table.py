@@ -26,7 +26,7 @@ def test_a_log_of_many_topics_is_scanned_as_one_of_few() -> None:
     data = np.frombuffer(b"".join(records), np.uint8)
     scanner = LogScanner(RULES)
     first, again = scanner.scan(data, positions), scanner.scan(data, positions)
-    assert [scanner.topics.names()[code] for code in first.records.topic] == names
+    assert [scanner.topics.names[code] for code in first.records.topic] == names
     assert again.records.topic.tolist() == first.records.topic.tolist()
 
 

@@ -127,7 +127,7 @@ def _share(queues: dict[QueueKey, QueueShare], batch: ScanBatch, scanner: LogSca
     highest = np.full(len(distinct), np.iinfo(np.int64).min)
     np.minimum.at(lowest, inverse, units.queue_offset)
     np.maximum.at(highest, inverse, units.queue_offset + counts - 1)
-    names = scanner.topics.names()
+    names = scanner.topics.names
     for row, (topic, queue_id) in enumerate(map(unpack_key, distinct.tolist())):
         queue = names[topic], queue_id
         total, low, high = int(totals[row]), int(lowest[row]), int(highest[row])

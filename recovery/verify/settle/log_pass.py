@@ -8,7 +8,7 @@ import numpy as np
 
 from parsers.kernels.arrays import Codes, Ints, Longs, Mask
 from parsers.store.store_file import QueueKey
-from parsers.values.java import LONG_MIN, decode_utf8
+from parsers.values.java import LONG_MIN
 from recovery.lives.numbering import NumberingNotes
 from recovery.rules.dispatch import DispatchRules
 from recovery.scan.kernel import RecordColumns, ScanBatch
@@ -141,7 +141,7 @@ class _Pass:
 
     def _key(self, number: int) -> QueueKey:
         topic, queue_id = unpack_key(int(self._cursors.key[number]))
-        return decode_utf8(self._scanner.topics.stored[topic]), queue_id
+        return self._scanner.topics.names[topic], queue_id
 
     def _settle_keys(self, batch: ScanBatch, walk: KeyWalk) -> None:
         found, first_key = self._found, batch.records.first_key
@@ -156,7 +156,7 @@ class _Pass:
     def end(self) -> Outline:
         """What was found in the part."""
         found, cursors = self._found, self._cursors
-        names = self._scanner.topics.names()
+        names = self._scanner.topics.names
         found.topics = {names[code] for code in np.flatnonzero(self._met_topics).tolist()}
         met = int(cursors.met[0])
         columns = (column[:met].tolist() for column in (cursors.first, cursors.following, cursors.most))

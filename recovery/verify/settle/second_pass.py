@@ -57,7 +57,7 @@ def gather(
         messages=MessageColumns._make(_columns(gathered.messages, MESSAGE_TYPES)),
         units=ExpectedUnits._make(_columns(gathered.units, UNIT_TYPES)),
         keys=ExpectedKeys._make(_columns(gathered.keys, KEY_TYPES)),
-        topics=tuple(topics.names()),
+        topics=tuple(topics.names),
         gaps=tuple(outline.gaps),
         records=outline.records,
         first_ms=outline.first_ms,
@@ -108,7 +108,7 @@ class _Gathered:
 
     def _of_queues(self, batch: ScanBatch) -> Mask:
         """Which units are in one of the queues."""
-        names, units = self.topics.names(), batch.units
+        names, units = self.topics.names, batch.units
         met, number = np.unique(queue_keys(units.topic, units.queue_id), return_inverse=True)
         unpacked = map(unpack_key, met.tolist())
         asked = np.array([(names[topic], queue_id) in self.queues for topic, queue_id in unpacked], np.bool_)
