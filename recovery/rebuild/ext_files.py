@@ -24,7 +24,8 @@ from parsers.values.java import LONG_MIN
 from parsers.values.topics import is_lmq
 from recovery.knowledge.inference import StoreKnowledge
 from recovery.rebuild.filter_bits import FilterBits, TopicFilters
-from recovery.rebuild.queue_files import QueueTotals, write_piece
+from recovery.rebuild.new_files import write_piece
+from recovery.rebuild.queue_files import QueueTotals
 from recovery.scan.log_access import UNKNOWN, LogAccess, StoredTimes
 
 FOLDER = "consumequeue_ext"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
 
+from parsers.damage.runs import runs
 from parsers.index.geometry import Geometry
 from parsers.index.layout import ENTRIES_FIRST_NO, INDEX_HEADER
-from parsers.kernels.arrays import Longs
-from recovery.rebuild.index_kernel import INDEX_COUNT, IndexInWork, put_records
+from parsers.kernels.arrays import Bytes, Longs
+from recovery.rebuild.index_kernel import ENTRY, HEADER, INDEX_COUNT, PAGE, IndexInWork, put_records
+from recovery.rebuild.new_files import write_at
 from recovery.rules.versions import BrokerVersion
 from recovery.scan.kernel import INVALID, ScanBatch
 
@@ -38,7 +39,8 @@ class IndexFilesWriter:
     """Puts the keys of batches into index files under `root`, rolling as the broker does.
 
     A file is named after the store time (UTC) of the record that made it necessary, the next free millisecond if that
-    name is not later than the one before: brokers take their clock, which no file tells. Memory: one mapped file.
+    name is not later than the one before: brokers take their clock, which no file tells. Entries are appended batch by
+    batch, the slots kept until the file is full. Memory: the slots of one file, and the entries of a batch.
     """
 
     def __init__(self, root: Path, geometry: Geometry, version: BrokerVersion) -> None:
@@ -46,12 +48,14 @@ class IndexFilesWriter:
         self.totals: list[IndexTotals] = []
         self._name_ms = -1
         self._header = np.zeros(len(INDEX_HEADER.fields), np.int64)
-        self._map: mmap.mmap | None = None
+        self._head, self._touched = np.empty(0, np.uint8), np.empty(0, np.bool_)
+        self._file: FileIO | None = None
 
     def write(self, batch: ScanBatch) -> None:
+        """Put the keys of the next batch. Raises OSError."""
         row = key_row = 0
         while row < batch.rows:
-            if self._map is None:
+            if self._file is None:
                 row = _first_valid(batch, row)
                 if row == batch.rows:
                     return
@@ -62,35 +66,46 @@ class IndexFilesWriter:
                 self._roll(int(batch.records.store_timestamp_ms[row]))
 
     def _put(self, batch: ScanBatch, row: int, key_row: int) -> tuple[int, int]:
-        """`put_records` into the newest file; no view of its map is left, or it could not be closed."""
-        data = np.frombuffer(self._map or b"", np.uint8)
-        file = IndexInWork(data, self._header, *self._geometry, self._version.counts_index_puts_as_slots)
-        return put_records(file, batch.records, batch.keys, row, key_row)
+        """`put_records` into the newest file: where it came to."""
+        first = int(self._header[INDEX_COUNT])
+        entries = np.empty(ENTRY * (len(batch.keys) - key_row), np.uint8)
+        counts_puts = self._version.counts_index_puts_as_slots
+        file = IndexInWork(self._head, self._touched, entries, first, self._header, *self._geometry, counts_puts)
+        reached = put_records(file, batch.records, batch.keys, row, key_row)
+        self._write(
+            self._geometry.entries_at + ENTRY * first, entries[: ENTRY * (int(self._header[INDEX_COUNT]) - first)]
+        )
+        return reached
 
     def close(self) -> None:
-        """Write the newest file's counts, as a shutdown does."""
-        if self._map is None:
+        """Write the newest file's slots, and its counts as a shutdown does. Raises OSError."""
+        if self._file is None:
             return
         header = dict(zip(INDEX_HEADER.offsets, self._header.tolist(), strict=True))
         if header["index_count"] == ENTRIES_FIRST_NO and not self._version.writes_count_of_empty_index:
             header["index_count"] = 0
-        self._map[: INDEX_HEADER.size] = INDEX_HEADER.pack(header)
-        self._map.close()
+        self._head[:HEADER] = np.frombuffer(INDEX_HEADER.pack(header), np.uint8)
+        self._touched[0] = True
+        for start, end in runs(self._touched):
+            self._write(start * PAGE, self._head[start * PAGE : end * PAGE])
+        self._file.close()
+        self._file = None
         entries = int(self._header[INDEX_COUNT]) - ENTRIES_FIRST_NO
         self.totals.append(IndexTotals(index_name(self._name_ms), entries, *self._header[:5].tolist()))
-        self._map = None
+
+    def _write(self, at: int, data: Bytes) -> None:
+        if self._file is not None:
+            write_at(self._file.fileno(), at, data)
 
     def _roll(self, store_timestamp_ms: int) -> None:
         self.close()
         self._header = _first_header(self._header)
         self._name_ms = max(min(max(store_timestamp_ms, 0), LATEST_MS), self._name_ms + 1)
         self._root.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._root / index_name(self._name_ms), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-        try:
-            os.ftruncate(file, self._geometry.file_size)
-            self._map = mmap.mmap(file, self._geometry.file_size)
-        finally:
-            os.close(file)
+        self._file = FileIO(self._root / index_name(self._name_ms), "xb")
+        self._file.truncate(self._geometry.file_size)
+        self._head = np.zeros(self._geometry.entries_at, np.uint8)
+        self._touched = np.zeros(-(-len(self._head) // PAGE), np.bool_)
 
 
 def _first_header(previous: Longs) -> Longs:

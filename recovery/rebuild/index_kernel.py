@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from parsers.index.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
-from parsers.kernels.arrays import Bytes, Ints, Longs
+from parsers.kernels.arrays import Bytes, Ints, Longs, Mask
 from parsers.kernels.bigendian import load_int, store_int, store_long
 from parsers.kernels.blocks import prefetch
 from parsers.kernels.kernel import inline_kernel, kernel
@@ -18,14 +18,23 @@ PHYSICAL_AT, DIFF_AT, PREVIOUS_AT = (
 )
 BEGIN_TIME, END_TIME, BEGIN_PHYSICAL, END_PHYSICAL, SLOT_COUNT, INDEX_COUNT = range(6)
 MOST_SECONDS = INT_MAX
+PAGE = 1 << 12
+"""Bytes of a page of the head: one that has nothing is left out of the file."""
 AHEAD = 16
 """Which key's slot is asked for while another is put: slots are far apart."""
 
 
 class IndexInWork(NamedTuple):
-    """An index file that is being written: `header` holds its six fields in file order."""
+    """An index file that is being written.
 
-    data: Bytes
+    `header` holds its six fields in file order. `head` is header and slots as the file has them, `touched` tells which
+    of its pages are written to. `entries` has room for the entries from number `first` on.
+    """
+
+    head: Bytes
+    touched: Mask
+    entries: Bytes
+    first: int
     header: Longs
     hash_slots: int
     max_entries: int
@@ -35,20 +44,21 @@ class IndexInWork(NamedTuple):
 @inline_kernel
 def put_key(file: IndexInWork, key_hash: int, physical_offset: int, store_time: int) -> None:
     """`IndexFileWriter.put` for a file that is not full."""
-    data, header, hash_slots, _, count_puts = file
+    head, touched, entries, first, header, hash_slots, _, count_puts = file
     slot_at = HEADER + SLOT * (key_hash % hash_slots)
     number = header[INDEX_COUNT]
-    previous = load_int(data, slot_at)
+    previous = load_int(head, slot_at)
     if previous <= 0 or previous > number:
         previous = 0
     elapsed = store_time - header[BEGIN_TIME]
     seconds = 0 if header[BEGIN_TIME] <= 0 or elapsed < 0 else min(elapsed // 1000, MOST_SECONDS)
-    at = HEADER + SLOT * hash_slots + ENTRY * number
-    store_int(data, at, key_hash)
-    store_long(data, at + PHYSICAL_AT, physical_offset)
-    store_int(data, at + DIFF_AT, seconds)
-    store_int(data, at + PREVIOUS_AT, previous)
-    store_int(data, slot_at, number)
+    at = ENTRY * (number - first)
+    store_int(entries, at, key_hash)
+    store_long(entries, at + PHYSICAL_AT, physical_offset)
+    store_int(entries, at + DIFF_AT, seconds)
+    store_int(entries, at + PREVIOUS_AT, previous)
+    store_int(head, slot_at, number)
+    touched[slot_at // PAGE] = True
     if number <= 1:
         header[BEGIN_PHYSICAL], header[BEGIN_TIME] = physical_offset, store_time
     if previous == 0 or count_puts:
@@ -64,7 +74,7 @@ def put_records(file: IndexInWork, records: RecordColumns, keys: Ints, row: int,
     At the end the row is the number of records. As in `IndexWriter.put`: a record that finds the file full needs a new
     one even without keys, and one before the file's end is skipped.
     """
-    data, header, hash_slots, max_entries, _ = file
+    head, header, hash_slots, max_entries = file.head, file.header, file.hash_slots, file.max_entries
     states, first_keys, last_key = records.state, records.first_key, len(keys) - 1
     physical_offsets, store_times = records.physical_offset, records.store_timestamp_ms
     while row < len(states):
@@ -78,7 +88,7 @@ def put_records(file: IndexInWork, records: RecordColumns, keys: Ints, row: int,
             while key_row < end:
                 if header[INDEX_COUNT] >= max_entries:
                     return row, key_row
-                prefetch(data, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
+                prefetch(head, HEADER + SLOT * (keys[min(key_row + AHEAD, last_key)] % hash_slots))
                 put_key(file, keys[key_row], physical_offsets[row], store_times[row])
                 key_row += 1
         row += 1

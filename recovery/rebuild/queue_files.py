@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
+from recovery.rebuild.new_files import write_piece
 from recovery.rebuild.queue_kernel import BATCH, NO_FILE, NOT_PLACED, UNIT, larger, new_state, pack_units, place_units
 from recovery.rules.settings import StoreSettings
 from recovery.scan.kernel import ScanBatch
@@ -159,14 +160,3 @@ def is_folder_name(name: str) -> bool:
     """Whether a topic of the log can be a folder: a damaged record may hold any text."""
     plain = name not in ("", ".", "..") and "/" not in name and "\0" not in name
     return plain and len(os.fsencode(name)) <= MAX_NAME_BYTES
-
-
-def write_piece(path: Path, file_size: int, at: int, data: bytes | memoryview) -> None:
-    """Write bytes of a file that has its whole size from the start, as a mapped file has."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        if os.fstat(file).st_size != file_size:
-            os.ftruncate(file, file_size)
-        os.pwrite(file, data, at)
-    finally:
-        os.close(file)

@@ -10,7 +10,7 @@ import pytest
 
 from parsers.consumequeue.layout import CQ_UNIT, PRE_BLANK
 from parsers.evidence.guard import WouldTouchEvidence
-from recovery.rebuild.queue_files import write_piece
+from recovery.rebuild.new_files import write_piece
 from recovery.rebuild.rebuild import rebuild
 from recovery.rules.settings import StoreSettings
 from recovery.scan.log_runs import runs_between
