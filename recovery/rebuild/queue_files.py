@@ -19,7 +19,7 @@ from recovery.scan.topic_table import TopicTable
 
 SPARE_QUEUES = 1 << 12
 MAX_NAME_BYTES = 255
-WAITING_BYTES = 1 << 21
+WAITING_BYTES = 1 << 23
 """Units wait for so many bytes of all queues: each file is opened once for them, whatever batches they come in."""
 
 

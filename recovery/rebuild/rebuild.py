@@ -43,7 +43,8 @@ def rebuild(store: Store, known: StoreKnowledge, to: Path) -> RebuildReport:
     The report says which settings were inferred from the files, and how.
     Damaged stretches of the log are passed over and reported; every well-formed record that stands where it says is
     dispatched. The queues hold the living messages of each topic: those of former lives are left out, and the report
-    names them (`recovery.lives.topic_lives`). Memory: a run of records for each core and three more, one index file.
+    names them (`recovery.lives.topic_lives`). Memory: two runs of records for each core and three
+    more, and the slots of one index file.
 
     Raises:
         ValueError: `to` exists and is not an empty folder.
@@ -105,8 +106,9 @@ class _Rebuild:
                 self._numbering.take(batch)
                 self._totals.count(batch)
             indexed.result()
-        self._queues.close()
-        self._index.close()
+            indexed = beside.submit(self._index.close)
+            self._queues.close()
+            indexed.result()
         self._totals.numbering = self._numbering.close()
         found, totals = self._queues.totals(), self._index.totals
         return living_report(self._store, self._known, self._root, to, self._totals, found, totals)

@@ -32,8 +32,8 @@ def at_once() -> int:
 def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTable) -> Iterator[ScanBatch]:
     """The batches of the runs, in their order, whatever thread scanned them; their topics are codes of `topics`.
 
-    The log is walked by one thread more. Memory: the batches of one run more than are scanned at once. The pages of a
-    run are given back once it is scanned: `runs` leaves that to this.
+    The log is walked by one thread more. Memory: the batches of twice as many runs as are scanned at once, and one. The
+    pages of a run are given back once it is scanned: `runs` leaves that to this.
     """
     with ThreadPoolExecutor(max_workers=1) as walker, ThreadPoolExecutor(max_workers=at_once()) as pool:
         scanners, waiting = _Scanners(rules), deque[Future[_Scanned]]()
@@ -41,7 +41,7 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
         while (run := coming.result()) is not None:
             waiting.append(pool.submit(scanners.scan, run))
             coming = walker.submit(next, runs, None)
-            if len(waiting) > at_once():
+            if len(waiting) > 2 * at_once():
                 yield waiting.popleft().result().told(topics)
         while waiting:
             yield waiting.popleft().result().told(topics)
