@@ -71,14 +71,19 @@ class _Data:
             return end if refused.errno == errno.ENXIO else min(at, end)  # ENXIO: a hole to the end
 
     def end(self, at: int, end: int) -> int:
-        """The position after the last page between the two that is no hole, found by halving; `at` without one."""
+        """The position after the last page between the two that is no hole; `at` without one.
+
+        Found by steps that double and then by halving: most files have little.
+        """
         low, high = at // PAGE, -(-end // PAGE)  # no page from `high` on has data, the one before `low` has or is none
         if high > low and self.next((high - 1) * PAGE, end) < end:
             return end
+        step = 1
         while low < high:
-            middle = (low + high) // 2
-            if self.next(middle * PAGE, end) < end:
-                low = middle + 1
+            middle = min(low + step - 1, (low + high) // 2)
+            found = self.next(middle * PAGE, end)
+            if found < end:
+                low, step = found // PAGE + 1, 2 * step
             else:
                 high = middle
         return max(at, min(low * PAGE, end))
