@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
+from threading import get_native_id
 
 import numpy as np
 
@@ -22,6 +25,9 @@ from recovery.scan.topic_table import TopicTable
 MOST_AT_ONCE = 8
 """Pieces of a log read at once at most: each keeps its columns, and beyond that the disk is what is waited for."""
 
+NICER = 5
+"""How much nicer (man 2 setpriority) the threads are that scan ahead than those that write what they scanned."""
+
 
 def at_once() -> int:
     """How many pieces of a log are read at once: one for each core that this process may use, up to MOST_AT_ONCE."""
@@ -35,7 +41,8 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
     The log is walked by one thread more. Memory: the batches of twice as many runs as are scanned at once, and one. The
     pages of a run are given back once it is scanned: `runs` leaves that to this.
     """
-    with ThreadPoolExecutor(max_workers=1) as walker, ThreadPoolExecutor(max_workers=at_once()) as pool:
+    pool = ThreadPoolExecutor(max_workers=at_once(), initializer=_give_way)
+    with ThreadPoolExecutor(max_workers=1) as walker, pool:
         scanners, waiting = _Scanners(rules), deque[Future[_Scanned]]()
         coming = walker.submit(next, runs, None)
         while (run := coming.result()) is not None:
@@ -45,6 +52,17 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
                 yield waiting.popleft().result().told(topics)
         while waiting:
             yield waiting.popleft().result().told(topics)
+
+
+def _give_way() -> None:
+    """Let who takes the batches go before the calling thread, which is ahead of them: the log's order is theirs.
+
+    Linux alone knows a thread's priority; elsewhere it would be that of the whole process.
+    """
+    if sys.platform == "linux":
+        thread = get_native_id()
+        with suppress(OSError):  # a container's profile may forbid it
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICER)
 
 
 @dataclass(slots=True)
