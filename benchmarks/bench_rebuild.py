@@ -3,9 +3,10 @@
 Run: python benchmarks/bench_rebuild.py [folder] [--large] [--java]
 The scalar rules rebuild the smallest log, in memory: the bytes must agree. Rates are the best of some runs after one
 that compiles, by the clock and by the processor, and as a share of the rate at 2.1 M records: 1.00 is linear. There it
-is told, too, what the other cores are good for, beside a plain loop over the log's bytes (`ceiling.py`). `--large`
-adds logs of 4 and 8 GiB: the folder should be one in memory, and the log stay in the page cache, or the disk is what
-is measured. `--java` runs the real DefaultMessageStore on the log of 2.1 M records, too (needs a JDK and Maven).
+is told, too, what the other cores are good for, beside a plain loop over the log's bytes (`ceiling.py`), and from there
+on what memory a process takes that does nothing but rebuild. `--large` adds logs of 4 and 8 GiB: the folder should be
+one in memory, and the log stay in the page cache, or the disk is what is measured. `--java` runs the real
+DefaultMessageStore on the log of 2.1 M records, too (needs a JDK and Maven).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
@@ -33,6 +33,7 @@ from recovery.scan.log_runs import log_runs
 from tests.support.big_log import BLOCK_RECORDS, write_log
 from tests.support.java_lab import MAKE
 from tests.support.opened import opened
+from tests.support.peak_memory import grown_mib
 
 VERSION, SETTINGS = BrokerVersion(5, 3, 3), StoreSettings()
 RECORDS, LARGE = (BLOCK_RECORDS, 500_000, 2_100_000), (7_000_000, 14_000_000)
@@ -87,6 +88,10 @@ def rebuild_rates(root: Path, to: Path) -> tuple[int, float, float]:
     return report.records, report.records / wall, report.records / cpu
 
 
+def rebuild_alone(root: Path, to: Path) -> None:
+    rebuild(*opened(root, VERSION, SETTINGS), to)
+
+
 def java_rebuild_rate(root: Path) -> float:
     """Records a second that the real store dispatches while loading a log without queues and index: one pass."""
     run = ["bash", str(MAKE / "bench" / "run.sh"), str(VERSION), "RebuildBench", str(root), "1"]
@@ -107,6 +112,9 @@ def main(folder: Path, *, large: bool, with_java: bool) -> None:
                 _, alone, _ = rebuild_rates(root, new)
             most = ceiling([file.path for file in open_store(root).commitlog])
             print(f"all cores rebuild {by_clock / alone:.2f} x as fast as one, by the clock; a plain loop {most:.2f} x")
+        if wanted >= USUAL:
+            print(f"memory beyond imports, {records} records: {grown_mib(rebuild_alone, root, folder / 'alone')} MiB")
+            shutil.rmtree(folder / "alone")
         if wanted > USUAL:
             shutil.rmtree(root)
             shutil.rmtree(new)
@@ -115,7 +123,6 @@ def main(folder: Path, *, large: bool, with_java: bool) -> None:
     for wanted, told in rates.items():
         shares = [f"{rate / usual:.2f}" for rate, usual in zip(told, rates[USUAL], strict=True)]
         print(f"rate at {wanted} / rate at {USUAL}: {shares[0]} by the clock, {shares[1]} by the processor")
-    print(f"peak memory {getrusage(RUSAGE_SELF).ru_maxrss // 1024} MiB")
     fastest = rates[USUAL][0]
     start = perf_counter()
     queues, index, records = scalar_rebuild(open_store(folder / f"log-{RECORDS[0]}"))

@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +30,7 @@ def data_end(path: Path, size: int) -> int:
 def data_windows(path: Path, at: int, end: int, most: int) -> Iterator[tuple[int, int]]:
     """Start and end of windows between two positions of a mapped file, in order, at most `most` bytes each.
 
-    All outside of them is zero: they neither start nor end in a hole, unless for the reasons of `data_end`.
+    All outside of them is zero. None starts or ends in a hole, except where `data_end` cannot tell, either.
     """
     with _Data(path) as data:
         while (at := data.next(at, end)) < end:
@@ -47,10 +48,8 @@ class _Data:
     def __init__(self, path: Path) -> None:
         self._file: FileIO | None = None
         if supply_of(path) is None:
-            try:
+            with suppress(OSError):
                 self._file = open_evidence(path)
-            except OSError:
-                return
 
     def __enter__(self) -> _Data:
         return self

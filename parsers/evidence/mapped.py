@@ -157,14 +157,14 @@ def release_pages(data: Bytes, begin: int, end: int) -> None:
     """Let the system drop the pages of a map from the one with byte `begin` to before the one with byte `end`.
 
     They can be read again, and are not counted as ours. `data` is a whole file's bytes, from position 0; bytes that are
-    no map are left alone, and a supply's map decides itself. Of a file's map other threads go on meanwhile, which
-    `mmap.madvise` would not let them.
+    no map are left alone. A map that has a `madvise` of its own decides by it. Of any other map the system is asked
+    directly, so that other threads go on meanwhile: `mmap.madvise` keeps the interpreter.
     """
     owner = _map_behind(data)
     first, last = begin - begin % mmap.PAGESIZE, end - end % mmap.PAGESIZE
     if owner is None or last <= first:
         return
-    if isinstance(owner, _Extended) or type(owner) is mmap.mmap:
+    if type(owner).madvise is mmap.mmap.madvise:
         _madvise()(data.ctypes.data + first, last - first, mmap.MADV_DONTNEED)
     else:
         owner.madvise(mmap.MADV_DONTNEED, first, last - first)

@@ -72,9 +72,8 @@ class IndexFilesWriter:
         counts_puts = self._version.counts_index_puts_as_slots
         file = IndexInWork(self._head, self._touched, entries, first, self._header, *self._geometry, counts_puts)
         reached = put_records(file, batch.records, batch.keys, row, key_row)
-        self._write(
-            self._geometry.entries_at + ENTRY * first, entries[: ENTRY * (int(self._header[INDEX_COUNT]) - first)]
-        )
+        put = int(self._header[INDEX_COUNT]) - first
+        self._write(self._geometry.entries_at + ENTRY * first, entries[: ENTRY * put])
         return reached
 
     def close(self) -> None:
@@ -94,8 +93,8 @@ class IndexFilesWriter:
         self.totals.append(IndexTotals(index_name(self._name_ms), entries, *self._header[:5].tolist()))
 
     def _write(self, at: int, data: Bytes) -> None:
-        if self._file is not None:
-            write_at(self._file.fileno(), at, data)
+        assert self._file is not None, "a file is made before anything is put into it"
+        write_at(self._file.fileno(), at, data)
 
     def _roll(self, store_timestamp_ms: int) -> None:
         self.close()

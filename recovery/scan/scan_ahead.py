@@ -26,7 +26,7 @@ MOST_AT_ONCE = 8
 """Pieces of a log read at once at most: each keeps its columns, and beyond that the disk is what is waited for."""
 
 NICER = 5
-"""How much nicer (man 2 setpriority) the threads are that scan ahead than those that write what they scanned."""
+"""How much nicer, in the sense of setpriority(2), a thread that scans is than the one that takes its batches."""
 
 
 def at_once() -> int:
@@ -41,8 +41,10 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
     The log is walked by one thread more. Memory: the batches of twice as many runs as are scanned at once, and one. The
     pages of a run are given back once it is scanned: `runs` leaves that to this.
     """
-    pool = ThreadPoolExecutor(max_workers=at_once(), initializer=_give_way)
-    with ThreadPoolExecutor(max_workers=1) as walker, pool:
+    with (
+        ThreadPoolExecutor(max_workers=1) as walker,
+        ThreadPoolExecutor(max_workers=at_once(), initializer=_give_way) as pool,
+    ):
         scanners, waiting = _Scanners(rules), deque[Future[_Scanned]]()
         coming = walker.submit(next, runs, None)
         while (run := coming.result()) is not None:
@@ -55,9 +57,9 @@ def scanned_ahead(runs: Iterator[LogRun], rules: DispatchRules, topics: TopicTab
 
 
 def _give_way() -> None:
-    """Let who takes the batches go before the calling thread, which is ahead of them: the log's order is theirs.
+    """Lower the priority of the calling thread, which scans: who takes the batches is waited for in the end.
 
-    Linux alone knows a thread's priority; elsewhere it would be that of the whole process.
+    Only on Linux: elsewhere a thread has none of its own, and the whole process would give way.
     """
     if sys.platform == "linux":
         thread = get_native_id()
